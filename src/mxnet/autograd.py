@@ -10,8 +10,8 @@ from ._core.errors import MXNetError, NameUnknown
 from ._core.heap import keep_freed
 from ._core.modes import MODES
 from ._core.writes import wrote_anywhere
-from ._device.errors import explained
-from ._device.settings import Scope
+from ._device.backward import BackwardPass, as_the_caller
+from ._device.errors import explained, tells_exhaustion
 from ._device.waiting import ENGINE, wait_for_all
 from ._ops.elementwise.identity import to_dtype
 from ._ops.registry import integer_gradient
@@ -408,11 +408,7 @@ def _heads(heads, head_grads):
     return tensors, seeds
 
 
-def _ones(like):
-    try:
-        return torch.ones_like(like)
-    except torch.cuda.OutOfMemoryError as error:
-        raise MXNetError(explained(error)) from None
+_ones = tells_exhaustion(torch.ones_like)
 
 
 def _seed(seed, tensor):
@@ -483,7 +479,7 @@ def backward(heads, head_grads=None, retain_graph=False, train_mode=True):
     MODES.recording, MODES.training = False, train_mode
     try:
         seeds = tuple([seed.detach() if seed.requires_grad else seed for seed in seeds])
-        with Scope(tensors[0].is_cuda):
+        with BackwardPass():
             _run_backward(tuple(tensors), seeds, retain_graph, False, (), True, True)
         if ENGINE.naive:
             wait_for_all()
@@ -552,7 +548,7 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
             # heads without a tensor are constants: nothing leads from them to a variable
             grads = [None] * len(leaves)
             if tensors:
-                with Scope(tensors[0].is_cuda):
+                with BackwardPass():
                     grads = torch.autograd.grad(tensors, leaves, seeds, retain, create_graph, allow_unused=True)
     except RuntimeError as error:
         raise _explained(error) from None
@@ -728,7 +724,7 @@ class _Node(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, *heads):
-        with pause(train_mode=MODES.training):
+        with as_the_caller(), pause(train_mode=MODES.training):
             # torch may hand over an expanded number or a view; arrays lie in one piece, whoever gets their memory
             grads = ctx.compute([wrap(h.contiguous(), c) for h, c in zip(heads, ctx.contexts, strict=True)])
         if len(grads) != ctx.number:

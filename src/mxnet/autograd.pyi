@@ -20,8 +20,10 @@ from ._core.errors import NameUnknown as NameUnknown
 from ._core.heap import keep_freed as keep_freed
 from ._core.modes import MODES as MODES
 from ._core.writes import wrote_anywhere as wrote_anywhere
+from ._device.backward import BackwardPass as BackwardPass
+from ._device.backward import as_the_caller as as_the_caller
 from ._device.errors import explained as explained
-from ._device.settings import Scope as Scope
+from ._device.errors import tells_exhaustion as tells_exhaustion
 from ._device.waiting import ENGINE as ENGINE
 from ._device.waiting import wait_for_all as wait_for_all
 from ._ops.elementwise.identity import to_dtype as to_dtype
@@ -96,7 +98,7 @@ def _mark(array: Any, gradient: Any, req: Any) -> None: ...
 _NOT_RECORDED: str
 _USED_UP: str
 def _heads(heads: Any, head_grads: Any) -> Any: ...
-def _ones(like: Any) -> Any: ...
+_ones: Any
 def _seed(seed: Any, tensor: Any) -> Any: ...
 def _consume(tensors: Any) -> None: ...
 def backward(heads: Any, head_grads: Any = ..., retain_graph: bool = ..., train_mode: bool = ...) -> None: ...
@@ -127,4 +129,4 @@ class _Node(torch.autograd.Function):
     contexts: Any
     number: int
 def record_function(compute: Any, inputs: Any, outputs: Any) -> Any: ...
-__all__ = ['Any', 'CONSUMED', 'CodeType', 'ENGINE', 'Function', 'MODES', 'MXCallbackList', 'MXNetError', 'NDArray', 'NOT_IN_GRAPH', 'NO_INPUTS', 'NameUnknown', 'Scope', 'Skipped', 'SparseVariable', 'TYPE_CHECKING', 'Variable', 'backward', 'c_array', 'c_array_buf', 'c_handle_array', 'check_call', 'explained', 'get_symbol', 'grad', 'graph_tensor', 'in_graph', 'integer_gradient', 'is_recording', 'is_training', 'keep_freed', 'mark_variables', 'pause', 'plain_tensor', 'predict_mode', 'record', 'record_function', 'set_recording', 'set_training', 'sys', 'to_dtype', 'torch', 'train_mode', 'wait_for_all', 'wrap', 'wrote_anywhere']
+__all__ = ['Any', 'BackwardPass', 'CONSUMED', 'CodeType', 'ENGINE', 'Function', 'MODES', 'MXCallbackList', 'MXNetError', 'NDArray', 'NOT_IN_GRAPH', 'NO_INPUTS', 'NameUnknown', 'Skipped', 'SparseVariable', 'TYPE_CHECKING', 'Variable', 'as_the_caller', 'backward', 'c_array', 'c_array_buf', 'c_handle_array', 'check_call', 'explained', 'get_symbol', 'grad', 'graph_tensor', 'in_graph', 'integer_gradient', 'is_recording', 'is_training', 'keep_freed', 'mark_variables', 'pause', 'plain_tensor', 'predict_mode', 'record', 'record_function', 'set_recording', 'set_training', 'sys', 'tells_exhaustion', 'to_dtype', 'torch', 'train_mode', 'wait_for_all', 'wrap', 'wrote_anywhere']

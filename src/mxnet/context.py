@@ -142,6 +142,8 @@ class Context(metaclass=_ContextMeta):
             import torch
 
             if torch.cuda.is_available():
+                if not 0 <= self.device_id < torch.cuda.device_count():
+                    raise MXNetError(f"{self} has no memory to give back: no such GPU is available on this machine")
                 with torch.cuda.device(self.device_id):
                     torch.cuda.empty_cache()
             elif torch.backends.mps.is_available():
@@ -276,7 +278,7 @@ def gpu_memory_info(device_id=0):
     """
     import torch
 
-    if torch.cuda.is_available() and device_id < torch.cuda.device_count():
+    if torch.cuda.is_available() and 0 <= device_id < torch.cuda.device_count():
         return torch.cuda.mem_get_info(device_id)
     if torch.backends.mps.is_available() and device_id == 0:  # the CPU's memory, of which a part is recommended
         total = torch.mps.recommended_max_memory()

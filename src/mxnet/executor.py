@@ -11,7 +11,7 @@ from ._core.errors import FaultyOutputs, MXNetError, ValueFault
 from ._core.heap import keep_freed
 from ._core.modes import MODES
 from ._core.writes import wrote, wrote_anywhere
-from ._device.settings import Scope
+from ._device.backward import BackwardPass
 from ._graph.debug.memory import peak_memory
 from ._graph.debug.monitored_run import MonitoredRun
 from ._graph.infer.fixpoint import type_facts
@@ -320,9 +320,10 @@ class Executor:
         self._tape = None
         roots, seeds = self._seeds(outputs, heads, monitored)
         if monitored is not None:
-            gradients = self._monitored_backward(monitored, outputs, roots, seeds)
+            with BackwardPass():
+                gradients = self._monitored_backward(monitored, outputs, roots, seeds)
         elif roots:
-            with Scope(roots[0].is_cuda):
+            with BackwardPass():
                 gradients = _backward(tuple(roots), tuple(seeds), False, False, tuple(leaves), True, False)
         else:
             gradients = [None] * len(leaves)

@@ -21,7 +21,7 @@ from ._core.heap import keep_freed as keep_freed
 from ._core.modes import MODES as MODES
 from ._core.writes import wrote as wrote
 from ._core.writes import wrote_anywhere as wrote_anywhere
-from ._device.settings import Scope as Scope
+from ._device.backward import BackwardPass as BackwardPass
 from ._graph.debug.memory import peak_memory as peak_memory
 from ._graph.debug.monitored_run import MonitoredRun as MonitoredRun
 from ._graph.infer.fixpoint import type_facts as type_facts

@@ -13,6 +13,7 @@ import torch
 from ._core.dtypes import FLAGS, dtype_name
 from ._core.errors import MXNetError
 from ._core.modes import MODES
+from ._device.backward import as_the_caller
 from ._ops import custom
 from ._ops.registry import registry
 from ._ops.registry.device import torch_device
@@ -207,7 +208,8 @@ class _Custom(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, *heads):
-        return None, None, *ctx.run.backward(heads, ctx.needs_input_grad[2:])
+        with as_the_caller():
+            return None, None, *ctx.run.backward(heads, ctx.needs_input_grad[2:])
 
 
 def _tensors(arrays):

@@ -23,6 +23,7 @@ from ._core.dtypes import FLAGS as FLAGS
 from ._core.dtypes import dtype_name as dtype_name
 from ._core.errors import MXNetError as MXNetError
 from ._core.modes import MODES as MODES
+from ._device.backward import as_the_caller as as_the_caller
 from ._ops import custom as custom
 from ._ops.registry import registry as registry
 from ._ops.registry.device import torch_device as torch_device

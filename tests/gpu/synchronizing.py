@@ -1,5 +1,7 @@
 """Operators that may make the host wait for a GPU, or need float64, with the reasons; a test fails for any other.
 
+Sizes are a question to the host, which allocates the results; solvers of torch ask it whether they have converged.
+
 Those in `SELDOM` do so only for inputs larger than the samples, or for attributes that the samples lack.
 """
 
@@ -12,6 +14,32 @@ SYNCHRONIZING = {
     "_cvimresize": "OpenCV works on the host",
     "_image_resize": "OpenCV works on the host",
     "_linalg_syevd": "the solver tells the host whether it has converged",
+}
+_SIZE, _SOLVER = SYNCHRONIZING["_contrib_boolean_mask"], SYNCHRONIZING["_linalg_syevd"]
+NUMPY = {
+    "_npi_bincount": _SIZE,
+    "_npi_delete": f"{_SIZE}, if the places to delete are an array",
+    "_npi_eig": _SOLVER,
+    "_npi_eigh": _SOLVER,
+    "_npi_eigvals": _SOLVER,
+    "_npi_eigvalsh": _SOLVER,
+    "_npi_nonzero": _SIZE,
+    "_npi_norm": f"{_SOLVER}, if the norm is one of singular values",
+    "_npi_pinv": _SOLVER,
+    "_npi_pinv_scalar_rcond": _SOLVER,
+    "_npi_svd": _SOLVER,
+    "_npi_unique": _SIZE,
+    "_npx_nonzero": _SIZE,
+}
+# Functions of `mx.np` without an operator
+NUMPY_FUNCTIONS = {
+    "np.cov": "NumPy computes it",
+    "np.interp": "NumPy computes it",
+    "np.linalg.lstsq": "NumPy computes it",
+    "np.linalg.matrix_rank": "NumPy computes it",
+    "np.unravel_index": "NumPy computes it",
+    "a[a > 0]": _SIZE,
+    "_assigned(np.copy(a), a.reshape(-1))": "the test counts the places",
 }
 SELDOM = {
     "_imdecode": "a mean image on the GPU is subtracted on the host",

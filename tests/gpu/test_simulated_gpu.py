@@ -11,10 +11,14 @@ import simulated
 HERE = Path(__file__).resolve().parent
 GROUPS = {
     "operators": ["test_operators.py", "test_numpy_operators.py", "test_no_round_trips.py"],
-    "models": ["test_models.py", "test_layers.py", "test_training_step.py"],
-    "devices": [
+    "programs": [
+        "test_models.py",
+        "test_layers.py",
+        "test_training_step.py",
         "test_copies.py",
         "test_engine.py",
+        "test_settings.py",
+        "test_backward_threads.py",
         "test_graphs.py",
         "test_available.py",
         "test_selftest.py",

@@ -5,7 +5,6 @@ import pytest
 
 import mxnet as mx
 from mxnet import autograd, gluon, np, npx
-from mxnet._core import streams
 from mxnet._core.streams import custom_stream
 
 
@@ -146,7 +145,7 @@ def test_normal_vectors_have_a_stream_that_no_seed_reaches():
 
 def test_a_checkpoint_keeps_the_stream_of_normal_vectors():
     mean, covariance = np.zeros(2), np.eye(2)
-    state = streams.get_state()
+    state = mx.random.get_state()
     first = np.random.multivariate_normal(mean, covariance).asnumpy()
-    streams.set_state(state)
+    mx.random.set_state(state)
     onp.testing.assert_array_equal(np.random.multivariate_normal(mean, covariance).asnumpy(), first)

@@ -21,16 +21,19 @@ def device_of(ctx: Context) -> torch.device | None:
     if torch.cuda.is_available():
         if virtual_gpus():
             once("virtual", _BESIDE.format(number=virtual_gpus(), real=torch.cuda.device_count()))
-        return torch.device("cuda", ctx.device_id) if ctx.device_id < torch.cuda.device_count() else None
+        return torch.device("cuda", ctx.device_id) if 0 <= ctx.device_id < torch.cuda.device_count() else None
     if torch.backends.mps.is_available():
+        if virtual_gpus():
+            once("virtual", _BESIDE_APPLES.format(number=virtual_gpus()))
         return torch.device("mps") if ctx.device_id == 0 else None
-    return torch.device("cpu") if ctx.device_id < virtual_gpus() else None
+    return torch.device("cpu") if 0 <= ctx.device_id < virtual_gpus() else None
 
 
 _BESIDE = (
     "MXNET_VIRTUAL_GPUS={number} has no effect beside {real} real GPU(s); unset it, or hide those with "
     "CUDA_VISIBLE_DEVICES="
 )
+_BESIDE_APPLES = "MXNET_VIRTUAL_GPUS={number} has no effect beside Apple's GPU; unset it, or use mx.cpu()"
 
 
 def why_not(ctx: Context) -> str:

@@ -26,7 +26,7 @@ def moved(source: Tensor, device: torch.device, pinned: bool = False) -> Tensor:
         if pinned and not source.requires_grad and source.is_pinned():
             return _beside_computation(source, device)
         return source.to(device, non_blocking=True, copy=True)
-    except torch.cuda.OutOfMemoryError as error:
+    except RuntimeError as error:  # memory is exhausted, or an operator before has failed
         raise MXNetError(explained(error)) from None
 
 
@@ -46,6 +46,14 @@ def _stream(device: torch.device) -> Any:
     if found is None:
         found = _STREAMS[device.index] = torch.cuda.Stream(device)
     return found
+
+
+def cloned(source: Tensor) -> Tensor:
+    """A copy beside it."""
+    try:
+        return source.clone()
+    except RuntimeError as error:
+        raise MXNetError(explained(error)) from None
 
 
 def put(target: Tensor, source: Tensor, pinned: bool = False) -> None:

@@ -1,7 +1,14 @@
 """What a device reports, in words: memory that is exhausted, and failures of operators that ran some time ago."""
 
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import torch
 
+from .._core.errors import MXNetError
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 LATE = ("CUDA error", "device-side assert", "HIP error", "cuBLAS error", "CUBLAS_STATUS", "CUDNN_STATUS")
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
@@ -19,6 +26,19 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, torch.cuda.OutOfMemoryError) or "out of memory" in str(error).lower()
 
 
+def tells_exhaustion(function: _Function) -> _Function:
+    """A function whose copies and results may not fit on a device, which it says in MXNet's class of errors."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except torch.cuda.OutOfMemoryError as error:
+            raise MXNetError(explained(error)) from None
+
+    return call  # type: ignore[return-value]
+
+
 def is_late(error: BaseException) -> bool:
     """Was it an earlier operator that failed?"""
     return isinstance(error, RuntimeError) and any(mark in str(error) for mark in LATE)
@@ -29,6 +49,8 @@ def explained(error: BaseException) -> str:
     text = str(error).strip()
     if is_out_of_memory(error):
         return _out_of_memory(text)
+    if "no kernel image" in text:
+        return _unknown_gpu()
     if is_late(error):
         return _late(text)
     return text
@@ -55,6 +77,14 @@ def _state() -> str:
             f"{readable(total)} in all"
         )
     return "; ".join(parts) + ". "
+
+
+def _unknown_gpu() -> str:
+    kind, capability = torch.cuda.get_device_name(), ".".join(map(str, torch.cuda.get_device_capability()))
+    return (
+        f"torch {torch.__version__} has no kernels for this GPU ({kind}, compute capability {capability}); install a "
+        "build of torch for it: older GPUs need one for an older CUDA, see the selector on pytorch.org"
+    )
 
 
 def _late(text: str) -> str:

@@ -2,6 +2,8 @@
 
 import threading
 from collections.abc import Callable
+from itertools import repeat
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -9,8 +11,20 @@ from torch import Tensor
 from .._core.errors import MXNetError
 
 Failure = Callable[[], Exception]
-PENDING: list[tuple[Tensor, Failure]] = []  # read by those who wait: empty on the CPU
+
+
+class _Open(NamedTuple):
+    """A condition that the host has not seen; that of a graph may fail in a later replay, too."""
+
+    flag: Tensor
+    failure: Failure
+    of_graph: bool = False
+
+
+PENDING: list[_Open] = []  # read by those who wait: empty on the CPU
 _LOCK = threading.Lock()
+_MOST = 512  # open conditions of a program that never waits; beyond them those that hold are forgotten
+_LOOKS: list[tuple[Any, Tensor, list[_Open]]] = []  # flags on their way to the host, and whose they are
 _ROUND: list[object] = [object()]  # another one whenever the list was emptied
 _MOST_FLAGS = 64  # conditions of one graph that are checked
 
@@ -25,7 +39,26 @@ def require(fulfilled: Tensor, failure: Failure) -> None:
             Conditions.open.add(fulfilled, failure)
     else:
         with _LOCK:
-            PENDING.append((fulfilled.detach().reshape(()), failure))
+            PENDING.append(_Open(fulfilled.detach().reshape(()), failure))
+            if len(PENDING) > _MOST and fulfilled.is_cuda:
+                _look_aside(fulfilled.device)
+
+
+def _look_aside(device: torch.device) -> None:
+    """Forget conditions that hold, without waiting: their flags are copied to the host, and read some calls later.
+
+    Of those that have failed the first is kept, which is the one that `check` would raise.
+    """
+    if not _LOOKS:
+        mine = [entry for entry in PENDING if entry.flag.device == device and not entry.of_graph]
+        flags = torch.empty(len(mine), dtype=torch.bool, device="cpu", pin_memory=True)
+        flags.copy_(torch.stack([entry.flag for entry in mine]), non_blocking=True)
+        _LOOKS.append((torch.cuda.current_stream(device).record_event(), flags, mine))
+    elif _LOOKS[0][0].query():
+        _, flags, mine = _LOOKS.pop()
+        failed = [entry for entry, fulfilled in zip(mine, flags.tolist(), strict=True) if not fulfilled]
+        seen = set(map(id, mine)) - set(map(id, failed[:1]))
+        PENDING[:] = [entry for entry in PENDING if id(entry) not in seen]
 
 
 def bounded(index: Tensor, size: int, what: str, least: int = 0) -> Tensor:
@@ -82,7 +115,7 @@ class Conditions:
         """Note the flags, after a replay, for whoever waits next."""
         with _LOCK:
             if self._failures and self._listed is not _ROUND[0]:
-                PENDING.extend(zip(self._flags, self._failures, strict=False))
+                PENDING.extend(map(_Open, self._flags, self._failures, repeat(True)))
                 self._listed = _ROUND[0]
 
 
@@ -91,11 +124,11 @@ def check() -> None:
     with _LOCK:
         pending = PENDING[:]
         _clear()
-    for device in {flag.device for flag, _ in pending}:
-        mine = [(flag, failure) for flag, failure in pending if flag.device == device]
-        for fulfilled, (_, failure) in zip(torch.stack([f for f, _ in mine]).tolist(), mine, strict=True):
+    for device in dict.fromkeys(entry.flag.device for entry in pending):
+        mine = [entry for entry in pending if entry.flag.device == device]
+        for fulfilled, entry in zip(torch.stack([entry.flag for entry in mine]).tolist(), mine, strict=True):
             if not fulfilled:
-                raise failure()
+                raise entry.failure()
 
 
 def discard() -> None:
@@ -106,4 +139,5 @@ def discard() -> None:
 
 def _clear() -> None:
     PENDING.clear()
+    _LOOKS.clear()
     _ROUND[0] = object()

@@ -9,14 +9,17 @@ MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION 0               1: products of float3
 MXNET_ENFORCE_DETERMINISM                  0               1: only algorithms that give the same numbers each time
 ========================================== =============== =============================================================
 
-torch keeps these settings for the whole process, not for a thread: `Scope` changes them only while a call runs.
+torch keeps these settings for the whole process, not for a thread: `Scope` changes them only while a call runs. Torch
+code of another thread sees them for that time.
 """
 
 import os
+import threading
 from functools import lru_cache
 from typing import Any, Literal
 
 import torch
+from torch import Tensor
 
 from .._core.environment import means_yes
 from .._core.errors import ValueRefused
@@ -89,30 +92,74 @@ def put(name: str, value: Any) -> None:
         getattr(_C, f"_set_cudnn_{name}")(value)
 
 
-class Scope:
-    """MXNet's settings inside a `with`, torch's own behind it; with `active` false nothing happens."""
+_LOCK = threading.Lock()
+_OPEN: list["Scope"] = []  # the scopes of all threads that hold now; the last one opened counts
+_CHANGED: dict[str, tuple[Any, Any]] = {}  # settings they have changed: torch's own value, and the one put instead
 
-    __slots__ = ("_active", "_before", "_off", "_tune")
+
+class Scope:
+    """MXNet's settings inside a `with`, torch's own behind the last one of all threads; not `active`: nothing happens.
+
+    If scopes with different wishes overlap, in several threads, those of the last one opened hold. A setting that the
+    program itself changes meanwhile stays as the program put it.
+    """
+
+    __slots__ = ("_active", "_off", "_settings", "_tune")
 
     def __init__(self, active: bool, tune: Tuning = None, off: bool = False) -> None:
         self._active, self._off = active, off
         self._tune: Tuning = tune
 
     def __enter__(self) -> None:
-        self._before: list[tuple[str, Any]] = []
         if self._active:
-            for name, value in wanted(self._tune, self._off).items():
-                before = get(name)
-                if before != value:
-                    self._before.append((name, before))
-                    put(name, value)
+            self._settings = wanted(self._tune, self._off)
+            with _LOCK:
+                _OPEN.append(self)
+                _hold(self._settings)
 
     def __exit__(self, *error: object) -> None:
-        for name, value in self._before:
+        if self._active:
+            with _LOCK:
+                _OPEN.remove(self)
+                _hold(_OPEN[-1]._settings if _OPEN else {})
+
+
+def _hold(settings: Settings) -> None:
+    """Let `settings` hold, and torch's own for all else."""
+    for name in [name for name in _CHANGED if name not in settings]:
+        own, ours = _CHANGED.pop(name)
+        if get(name) == ours:
+            put(name, own)
+    for name, value in settings.items():
+        before = get(name)
+        if before != value:
+            own, ours = _CHANGED.get(name, (before, before))
+            _CHANGED[name] = own if before == ours else before, value
             put(name, value)
 
 
 def under(function: Any, arguments: tuple[Any, ...], tune: Tuning = None, off: bool = False) -> Any:
-    """`function(*arguments)` under MXNet's settings, if its first argument is on a GPU of CUDA."""
-    with Scope(arguments[0].is_cuda, tune, off):
+    """`function(*arguments)`, and its backward pass, under MXNet's settings, if its first argument is on a CUDA GPU."""
+    if not arguments[0].is_cuda:
         return function(*arguments)
+    with Scope(True, tune, off):
+        result = function(*arguments)
+    if tune is not None or off:
+        _keep_for_backward(result, wanted(tune, off))
+    return result
+
+
+def _keep_for_backward(result: Tensor, settings: Settings) -> None:
+    """Let one operator's gradient be computed under its own settings, within the scope of the whole backward pass.
+
+    That scope puts back what a node leaves that fails: torch calls no hook behind it.
+    """
+
+    def hold(settings: Settings | None) -> None:
+        with _LOCK:
+            if _OPEN:
+                _hold(_OPEN[-1]._settings if settings is None else settings)
+
+    if result.grad_fn is not None:
+        result.grad_fn.register_prehook(lambda heads: hold(settings))
+        result.grad_fn.register_hook(lambda gradients, heads: hold(None))

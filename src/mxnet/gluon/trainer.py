@@ -6,6 +6,7 @@ from typing import Any
 from .. import autograd
 from .. import optimizer as opt
 from .._core.advice.constructors import ExplainsArguments
+from .._device.errors import tells_exhaustion
 from .._formats.atomic import write_file
 from ..kvstore import KVStore
 from ..optimizer import state_files
@@ -248,6 +249,7 @@ class Trainer(ExplainsArguments):
 
     # ---- steps ----
 
+    @tells_exhaustion
     def step(self, batch_size, ignore_stale_grad=False):
         """One update of all parameters, with the gradients divided by `batch_size`.
 
@@ -258,12 +260,14 @@ class Trainer(ExplainsArguments):
         self._allreduce_grads()
         self._update(ignore_stale_grad)
 
+    @tells_exhaustion
     def allreduce_grads(self):
         """Sum the gradients over the contexts, for changing them before `update`."""
         self._prepare()
         self._check_not_on_kvstore("allreduce_grads()")
         self._allreduce_grads()
 
+    @tells_exhaustion
     def update(self, batch_size, ignore_stale_grad=False):
         """The second half of `step`: update the parameters with the gradients as they are."""
         self._prepare()

@@ -14,6 +14,7 @@ from typing import Any
 from .. import autograd as autograd
 from .. import optimizer as opt
 from .._core.advice.constructors import ExplainsArguments as ExplainsArguments
+from .._device.errors import tells_exhaustion as tells_exhaustion
 from .._formats.atomic import write_file as write_file
 from ..kvstore import KVStore as KVStore
 from ..optimizer import state_files as state_files

@@ -7,6 +7,7 @@ import torch
 from .. import optimizer as opt
 from .._core.errors import MXNetError
 from .._core.modes import MODES
+from .._device.errors import tells_exhaustion
 from .._formats.atomic import atomic_write
 from ..base import c_str, check_call, py_str  # noqa: F401 - MXNet shows them here
 from ..ndarray import NDArray
@@ -96,6 +97,7 @@ class KVStore(KVStoreBase):
         except KeyError:
             raise not_inited(key) from None
 
+    @tells_exhaustion
     def init(self, key, value):
         """Store a first value under each key."""
         for k, arrays in self._check_keys(pairs(key, value)):
@@ -106,6 +108,7 @@ class KVStore(KVStoreBase):
                 )
             self._stored[k] = arrays[0].copy()
 
+    @tells_exhaustion
     def push(self, key, value, priority=0):
         """Sum each key's values; the updater takes the sums in, or they replace what is stored."""
         found = self._check_keys(pairs(key, value))
@@ -138,6 +141,7 @@ class KVStore(KVStoreBase):
             held = self._stored[key] = held.as_in_context(merged.context)
         return held
 
+    @tells_exhaustion
     def pull(self, key, out=None, priority=0, ignore_sparse=True):
         """Copy stored values into `out`; sparse arrays are passed over unless `ignore_sparse` is False."""
         assert out is not None
@@ -147,6 +151,7 @@ class KVStore(KVStoreBase):
                 if array.stype == "default" or not ignore_sparse:
                     _copy(held, array)
 
+    @tells_exhaustion
     def pushpull(self, key, value, out=None, priority=0):
         """`push`, then `pull` into `out`, or into the values themselves."""
         self.push(key, value, priority)
@@ -155,11 +160,13 @@ class KVStore(KVStoreBase):
     def watch(self, keys, weights):
         """Told by a trainer whose gradients it will push next; in one process nothing can be sent ahead."""
 
+    @tells_exhaustion
     def broadcast(self, key, value, out, priority=0):
         """`init`, then `pull` into `out`."""
         self.init(key, value)
         self.pull(key, out, priority, ignore_sparse=False)
 
+    @tells_exhaustion
     def row_sparse_pull(self, key, out=None, priority=0, row_ids=None):
         """Copy the given rows of row-sparse values into row-sparse arrays."""
         assert out is not None

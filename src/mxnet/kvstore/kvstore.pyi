@@ -14,6 +14,7 @@ import torch
 from .. import optimizer as opt
 from .._core.errors import MXNetError as MXNetError
 from .._core.modes import MODES as MODES
+from .._device.errors import tells_exhaustion as tells_exhaustion
 from .._formats.atomic import atomic_write as atomic_write
 from ..base import c_str as c_str
 from ..base import check_call as check_call

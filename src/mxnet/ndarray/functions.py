@@ -13,6 +13,7 @@ from .._core.errors import MXNetError
 from .._core.modes import MODES
 from .._core.writes import lend
 from .._device.copies import can_pin, held_pinned, moved, pinned
+from .._device.errors import tells_exhaustion
 from .._device.waiting import wait_for_all
 from .._ops.elementwise.identity import to_dtype
 from .._ops.registry import observe, registry
@@ -205,7 +206,8 @@ def empty(shape, ctx=None, dtype=None, stype=None):
     where = _place(ctx)
     in_pinned = where.device_typeid == PINNED and can_pin()
     sizes, kind = _sizes(shape), torch_dtype(dtype)
-    return wrap(torch.empty(sizes, dtype=kind, device=torch_device(where), pin_memory=in_pinned), where)
+    made = tells_exhaustion(torch.empty)(sizes, dtype=kind, device=torch_device(where), pin_memory=in_pinned)
+    return wrap(made, where)
 
 
 _LIKE = {}

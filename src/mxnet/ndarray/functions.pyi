@@ -24,6 +24,7 @@ from .._device.copies import can_pin as can_pin
 from .._device.copies import held_pinned as held_pinned
 from .._device.copies import moved as moved
 from .._device.copies import pinned as pinned
+from .._device.errors import tells_exhaustion as tells_exhaustion
 from .._device.waiting import wait_for_all as wait_for_all
 from .._ops.elementwise.identity import to_dtype as to_dtype
 from .._ops.registry import observe as observe

@@ -9,6 +9,7 @@ from .._core.errors import MXNetError
 from .._core.writes import WRITES, span, wrote
 from .._device import late
 from .._device.copies import FLIGHTS, put, settle
+from .._device.errors import tells_exhaustion
 from .._ops.registry.torch_dtypes import number_for
 from ..util import NUMPY_SHAPES_ASKED, is_np_shape
 from ._dispatch.invoke import IN_PLACE
@@ -305,6 +306,7 @@ def _consumes(entry):
     return entry.dim() if isinstance(entry, torch.Tensor) and entry.dtype is torch.bool else 1
 
 
+@tells_exhaustion
 def store(tensor, key, value):
     """`tensor[key] = value` in place; `value` is a tensor or a number."""
     settle(tensor)
@@ -329,10 +331,32 @@ def store(tensor, key, value):
 
 def _scatter(tensor, places, value):
     """Write to places that arrays name; what torch cannot broadcast may still fit as MXNet sees it, or is told."""
+    if not tensor.is_cpu and _write_masked(tensor, places, value):
+        return
     try:
         tensor[places] = value
     except RuntimeError:
         tensor[places] = _fit(value, tensor[places].shape)
+
+
+def _write_masked(tensor, entries, value):
+    """Write where the only mask of a key holds, without asking the device how often it does; False: another key."""
+    masks = [i for i, e in enumerate(entries) if isinstance(e, torch.Tensor)]
+    plain = all(e == slice(None) for e in entries if not isinstance(e, torch.Tensor))
+    if len(masks) != 1 or not plain or entries[masks[0]].dtype is not torch.bool or not tensor.numel():
+        return False
+    axis, mask = masks[0], entries[masks[0]]
+    end = axis + mask.dim()
+    if not isinstance(value, torch.Tensor):
+        tensor.masked_fill_(mask.reshape(*mask.shape, *(1,) * (tensor.dim() - end)), value)
+        return True
+    rows = tensor.reshape(*tensor.shape[:axis], mask.numel(), *tensor.shape[end:])
+    if value.dim() > rows.dim():
+        return False
+    from .._ops.numpy.insertion import mask_filled  # most programs need it never
+
+    tensor.copy_(mask_filled(rows, mask.reshape(-1), value, axis).reshape(tensor.shape))
+    return True
 
 
 def _places(tensor, entries):

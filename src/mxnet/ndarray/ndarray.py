@@ -15,8 +15,9 @@ from .._core.errors import MXNetError, NotImplementedForSymbol  # noqa: F401 - p
 from .._core.modes import MODES
 from .._core.shims.handles import Handle, handle_of, owner_of
 from .._core.writes import wrote
-from .._device.copies import FLIGHTS, moved, pinned, settle, uploaded
+from .._device.copies import FLIGHTS, cloned, moved, pinned, settle, uploaded
 from .._device.copies import put as transfer
+from .._device.errors import explained, tells_exhaustion
 from .._device.waiting import number, wait
 from .._kernels.elementwise.transpose import transposed_copy
 from .._ops.elementwise.identity import QUICK_CASTS, to_dtype
@@ -330,7 +331,7 @@ class NDArray(Exchange, NDArrayBase):
         array([1., 1.], dtype=float32)
         """
         if self.__class__ is NDArray and not self._t.requires_grad:
-            return wrap(self._t.clone(), self._ctx)
+            return wrap(cloned(self._t), self._ctx)
         return self.copyto(self._ctx)
 
     def as_in_context(self, context):
@@ -374,13 +375,19 @@ class NDArray(Exchange, NDArrayBase):
         >>> mx.nd.array([1.7, 2.2]).astype("int32").asnumpy()
         array([1, 2], dtype=int32)
         """
-        wanted, t = torch_dtype(dtype), self._t
+        try:
+            return self._cast(torch_dtype(dtype), copy)
+        except torch.cuda.OutOfMemoryError as error:
+            raise MXNetError(explained(error)) from None
+
+    def _cast(self, wanted, copy):
+        t = self._t
         if wanted is not t.dtype and not t.requires_grad:
             convert = QUICK_CASTS.get((t.dtype, wanted))
             if convert is not None:
                 return wrap(convert(t), self._ctx)
         if wanted is self._t.dtype and not self._t.requires_grad:
-            return wrap(self._t.clone(), self._ctx) if copy else self
+            return wrap(cloned(self._t), self._ctx) if copy else self
         if not copy and wanted is self._t.dtype:
             return self
         recorded = MODES.recording and graph_tensor(self).requires_grad
@@ -446,6 +453,7 @@ class NDArray(Exchange, NDArrayBase):
             r = None
         return self._slice(key) if r is None else wrap(r, self._ctx, mark)
 
+    @tells_exhaustion
     def _slice(self, key):
         if isinstance(key, tuple) and len(key) == 0:
             return self
@@ -893,6 +901,7 @@ def plain_sizes(sizes):
     return bool(sizes) and all(s.__class__ is int and (s > 0 or s == -1) for s in sizes) and sizes.count(-1) < 2
 
 
+@tells_exhaustion
 def zeros_like_plain(array):
     """Zeros of the same shape, type and context, outside any graph."""
     return wrap(torch.zeros_like(array._t.data), array._ctx.home)

@@ -27,11 +27,14 @@ from .._core.shims.handles import handle_of as handle_of
 from .._core.shims.handles import owner_of as owner_of
 from .._core.writes import wrote as wrote
 from .._device.copies import FLIGHTS as FLIGHTS
+from .._device.copies import cloned as cloned
 from .._device.copies import moved as moved
 from .._device.copies import pinned as pinned
 from .._device.copies import settle as settle
 from .._device.copies import uploaded as uploaded
 from .._device.copies import put as transfer
+from .._device.errors import explained as explained
+from .._device.errors import tells_exhaustion as tells_exhaustion
 from .._device.waiting import number as number
 from .._device.waiting import wait as wait
 from .._kernels.elementwise.transpose import transposed_copy as transposed_copy
@@ -105,6 +108,7 @@ class NDArray(Exchange, NDArrayBase):
     def as_in_context(self, context: Context | Sequence[Context] | None) -> NDArray: ...
     as_in_ctx = as_in_context
     def astype(self, dtype: DType, copy: bool = ...) -> NDArray: ...
+    def _cast(self, wanted: Any, copy: Any) -> Any: ...
     def tostype(self, stype: Any) -> Any: ...
     def __getitem__(self, key: Any) -> NDArray: ...
     def _part(self, key: Any, t: Any) -> Any: ...

@@ -5,6 +5,7 @@ import torch
 
 from .._core.errors import MXNetError
 from .._core.hints import not_opened
+from .._device.errors import tells_exhaustion
 from .._formats import params
 from .._formats.atomic import atomic_write
 from .._ops.registry.device import torch_device
@@ -179,6 +180,7 @@ def _check_semantics(blob, name):
         )
 
 
+@tells_exhaustion
 def array_of(blob, name="array", strict=True):
     """An NDArray over the memory that was read, in its storage; it goes back to its GPU if there is one."""
     if strict:

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from .._core.errors import MXNetError as MXNetError
 from .._core.hints import not_opened as not_opened
+from .._device.errors import tells_exhaustion as tells_exhaustion
 from .._formats import params as params
 from .._formats.atomic import atomic_write as atomic_write
 from .._ops.registry.device import torch_device as torch_device

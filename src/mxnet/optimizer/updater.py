@@ -1,5 +1,6 @@
 """The updater: an optimizer together with the states of the parameters it has seen."""
 
+from .._device.errors import tells_exhaustion
 from ..ndarray import NDArray
 from ..util import is_np_array
 from . import state_files
@@ -45,6 +46,7 @@ class Updater:
         self.states_synced = {}
         self.aggregate_updates = optimizer.aggregate_num > 0
 
+    @tells_exhaustion
     def __call__(self, index, grad, weight):
         allow_np = getattr(self.optimizer, "allow_np_array", is_np_array())
         if not isinstance(index, (list, tuple)):

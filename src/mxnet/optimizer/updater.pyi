@@ -10,6 +10,7 @@ import numpy
 
 from mxnet._typing import Context
 from mxnet._typing import ndarray
+from .._device.errors import tells_exhaustion as tells_exhaustion
 from ..ndarray import NDArray as NDArray
 from ..util import is_np_array as is_np_array
 from . import state_files as state_files

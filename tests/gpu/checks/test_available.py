@@ -29,8 +29,13 @@ def test_numbers():
     assert mx.context.num_gpus() == 2
     with pytest.raises(MXNetError, match=r"gpu\(3\) does not exist: this machine has 2 GPUs, gpu\(0\) to gpu\(1\)"):
         nd.ones((2,), ctx=mx.gpu(3))
-    with pytest.raises(MXNetError, match=r"gpu\(3\) has no memory to report"):
-        mx.context.gpu_memory_info(3)
+    with pytest.raises(MXNetError, match=r"gpu\(-1\) does not exist: this machine has 2 GPUs"):
+        nd.ones((2,), ctx=mx.gpu(-1))
+    for number in (3, -1):
+        with pytest.raises(MXNetError, match=rf"gpu\({number}\) has no memory to report"):
+            mx.context.gpu_memory_info(number)
+        with pytest.raises(MXNetError, match=rf"gpu\({number}\) has no memory to give back"):
+            mx.gpu(number).empty_cache()
 
 
 def test_virtual_gpus_beside_real_ones(monkeypatch):
@@ -140,6 +145,13 @@ def test_apples_gpu(apple):
     nd.waitall()
     waiting.wait(torch.device("mps"))
     assert apple == ["empty_cache", "synchronize", "synchronize"]
+
+
+def test_virtual_gpus_beside_apples(apple, monkeypatch):
+    monkeypatch.setenv("MXNET_VIRTUAL_GPUS", "4")
+    monkeypatch.setattr(available, "_WARNED", set())
+    with pytest.warns(UserWarning, match="MXNET_VIRTUAL_GPUS=4 has no effect beside Apple's GPU; unset it"):
+        assert available.device_of(mx.gpu(0)) == torch.device("mps")
 
 
 def test_operators_fall_back_from_the_first_use_of_apples_gpu(apple):

@@ -1,14 +1,16 @@
-"""Asynchrony as MXNet has it: who waits, when errors are reported, and which settings hold during a call."""
+"""Asynchrony as MXNet has it: who waits, and when errors are reported."""
+
+import gc
+import re
 
 import numpy as np
 import pytest
 import simulated
-import torch
 
 import mxnet as mx
 from mxnet import autograd, nd
-from mxnet._device import late, settings
-from mxnet._ops.nn import convolution
+from mxnet._device import late
+from mxnet._device.errors import explained
 from mxnet.base import MXNetError
 from mxnet.gluon import nn
 from mxnet.ndarray import naive_engine
@@ -128,6 +130,43 @@ def test_out_of_memory_says_what_to_do():
     assert net(x).asnumpy().shape == (256, 512)
 
 
+def test_whatever_does_not_fit_is_told_in_the_same_words(tmp_path):
+    def trained():
+        net = nn.Dense(64, in_units=64)
+        net.initialize(ctx=GPU)
+        trainer = mx.gluon.Trainer(net.collect_params(), "adam")
+        with autograd.record():
+            y = net(nd.ones((4, 64), ctx=GPU))
+        y.backward()
+        return trainer
+
+    def assign():
+        x[::-1] = nd.ones((64, 64))
+
+    x, trainer = nd.ones((64, 64), ctx=GPU), trained()
+    nd.save(str(tmp_path / "x"), [x])
+    store = mx.kv.create("local")
+    makers = (
+        lambda: trainer.step(4),
+        x.copy,
+        x.T.copy,
+        x.attach_grad,
+        assign,
+        lambda: x.astype("float64"),
+        lambda: x[::-1],
+        lambda: x[nd.zeros((64,), ctx=GPU)],
+        lambda: x[1:].copyto(GPU),
+        lambda: nd.empty((64, 64), ctx=GPU),
+        lambda: nd.load(str(tmp_path / "x")),
+        lambda: store.init("x", x),
+        lambda: mx.np.ones((64, 64), ctx=GPU),
+    )
+    gc.collect()  # memory of tests before must not come free meanwhile
+    for make in makers:
+        with simulated.memory_limit(1 << 4), pytest.raises(MXNetError, match="out of memory.*smaller batch"):
+            make()
+
+
 def test_memory_information():
     free, total = mx.context.gpu_memory_info(0)
     x = nd.ones((1 << 20,), ctx=GPU)
@@ -138,71 +177,33 @@ def test_memory_information():
     assert [e.what for e in simulated.of_kind(events, "empty_cache")] == ["1"]
 
 
-SETTINGS = [
-    ({}, {}, {"benchmark": True, "conv": "tf32", "matmul": "ieee"}),
-    ({"MXNET_CUDNN_AUTOTUNE_DEFAULT": "0"}, {}, {"benchmark": False}),
-    ({"MXNET_CUDNN_AUTOTUNE_DEFAULT": "0"}, {"cudnn_tune": "fastest"}, {"benchmark": True}),
-    ({}, {"cudnn_tune": "off"}, {"benchmark": False}),
-    ({}, {"cudnn_off": True}, {"enabled": False}),
-    ({"MXNET_CUDA_ALLOW_TENSOR_CORE": "0"}, {}, {"conv": "ieee", "rnn": "ieee", "matmul": "ieee"}),
-    ({"MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION": "1"}, {}, {"matmul": "tf32"}),
-    ({"MXNET_ENFORCE_DETERMINISM": "1"}, {}, {"deterministic": True, "algorithms": (True, True)}),
-]
-NAMES = ("enabled", "benchmark", "deterministic", "algorithms", "matmul", "conv", "rnn")
-
-
-@pytest.mark.parametrize(("environment", "attributes", "expected"), SETTINGS)
-def test_settings_hold_during_a_call_only(monkeypatch, environment, attributes, expected):
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    before = {name: settings.get(name) for name in NAMES}
-    seen, convolve = [], torch.conv2d
-
-    def watched(*inputs):
-        seen.append({name: settings.get(name) for name in NAMES})
-        return convolve(*inputs)
-
-    monkeypatch.setitem(convolution._CONVOLVE, 2, watched)
-    data, weight = nd.ones((1, 2, 5, 5), ctx=GPU), nd.ones((3, 2, 3, 3), ctx=GPU)
-    nd.Convolution(data, weight, kernel=(3, 3), num_filter=3, no_bias=True, **attributes)
-    assert {name: seen[0][name] for name in expected} == expected
-    assert {name: settings.get(name) for name in NAMES} == before
-    nd.Convolution(data.as_in_context(mx.cpu()), weight.as_in_context(mx.cpu()), kernel=(3, 3), num_filter=3,
-                   no_bias=True, **attributes)  # fmt: skip
-    assert seen[-1] == before  # nothing changes for the CPU
-
-
-def test_settings_hold_during_backward_too(monkeypatch):
-    monkeypatch.setenv("MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION", "1")
-    before, seen = settings.get("matmul"), []
-    x = nd.ones((2, 2), ctx=GPU)
-    x.attach_grad()
-    with autograd.record():
-        y = nd.dot(x, x)
-    y._t.register_hook(lambda grad: seen.append(settings.get("matmul")))
-    y.backward()
-    assert seen == ["tf32"] and settings.get("matmul") == before
-
-
-def test_a_failing_call_gives_the_settings_back():
-    before = {name: settings.get(name) for name in NAMES}
-    with pytest.raises(MXNetError):
-        nd.Convolution(nd.ones((1, 2, 5, 5), ctx=GPU), nd.ones((3, 5, 3, 3), ctx=GPU), kernel=(3, 3), num_filter=3,
-                       no_bias=True)  # fmt: skip
-    assert {name: settings.get(name) for name in NAMES} == before
-
-
-def test_wrong_setting(monkeypatch):
-    monkeypatch.setenv("MXNET_CUDNN_AUTOTUNE_DEFAULT", "maybe")
-    with pytest.raises((MXNetError, ValueError), match="MXNET_CUDNN_AUTOTUNE_DEFAULT must be 0, 1 or 2"):
-        settings.wanted()
-
-
 def test_conditions_are_not_kept_after_discarding():
     nd.take(nd.ones((2,), ctx=GPU), nd.array([5], ctx=GPU), mode="raise")
     assert late.PENDING
     late.discard()
     nd.waitall()
+
+
+@pytest.mark.parametrize("bad", [None, 0, 70])
+def test_a_program_that_never_waits_keeps_few_conditions(bad, monkeypatch):
+    """Those that hold are forgotten without waiting; the first that failed is told when somebody waits."""
+    monkeypatch.setattr(late, "_MOST", 50)
+    x, good = nd.arange(4, ctx=GPU), nd.array([1], ctx=GPU)
+    wrong = nd.array([9], ctx=GPU)
+    with simulated.watched() as events:
+        for i in range(200):
+            nd.take(x, wrong if i in (bad, 150 if bad is not None else -1) else good, mode="raise")
+    assert not simulated.of_kind(events, "sync", "race", "assert") and len(late.PENDING) < 110
+    if bad is not None:
+        with pytest.raises(MXNetError, match="indices out of bound"):
+            nd.waitall()
+    nd.waitall()
+
+
+def test_a_gpu_that_the_build_of_torch_does_not_know():
+    text = explained(RuntimeError("CUDA error: no kernel image is available for execution on the device\nCUDA kernel"))
+    assert re.search(r"no kernels for this GPU \(simulated, compute capability 8.0\); install a build of torch", text)
+    assert "\n" not in text
 
 
 def test_copies_that_do_not_fit_are_told_in_the_same_words():

@@ -145,7 +145,7 @@ ATTRIBUTES = [
 ]
 
 
-@pytest.mark.parametrize("number", [1, 10, 11, 500, 1503])
+@pytest.mark.parametrize("number", [1, 11, pytest.param(500, marks=pytest.mark.slow), 1503])
 @pytest.mark.parametrize("attrs", ATTRIBUTES)
 def test_non_maximum_suppression(number, attrs):
     random, images = np.random.RandomState(number), 2
@@ -185,7 +185,7 @@ PROPOSALS = [
 
 
 @pytest.mark.parametrize("attrs", PROPOSALS)
-@pytest.mark.parametrize("images", [1, 3])
+@pytest.mark.parametrize("images", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_proposals(images, attrs):
     random, number, cells = np.random.RandomState(4), 12, (10, 12)
     information = np.array([[150, 180, 1.0], [160, 192, 1.5], [100, 90, 0.8]])[:images]
@@ -201,3 +201,71 @@ def test_an_image_larger_than_its_cells_is_told_late():
     rois = nd.contrib.Proposal(*inputs, nd.array([[81, 64, 1]], ctx=GPU))
     with pytest.raises(MXNetError, match="does not fit on 4 x 4 cells of 16 pixels"):
         rois.wait_to_read()
+
+
+# ---------------------------------------------------------------- mx.np
+MASKS = {  # a key of an array (2, 3, 4), and what is written there
+    "a number": (lambda a: a % 5 < 2, 1.5),
+    "one item": (lambda a: a % 5 < 2, [7.0]),
+    "an item each": (lambda a: a % 5 < 2, np.arange(10.0)),
+    "rows": (lambda a: a[:, :, 0] % 3 < 1, np.arange(8.0).reshape(2, 4)),
+    "one row": (lambda a: a[:, :, 0] % 3 < 1, np.arange(4.0)),
+    "behind a slice": (lambda a: (slice(None), a[0] % 5 < 2), np.arange(12.0).reshape(2, 6)),
+    "nothing": (lambda a: a < 0, np.zeros(0)),
+}
+
+
+@pytest.fixture
+def numpy_semantics():
+    mx.npx.set_np()
+    yield
+    mx.npx.reset_np()
+
+
+@pytest.mark.parametrize("case", MASKS)
+def test_writing_where_a_mask_holds(numpy_semantics, case):
+    key, value = MASKS[case]
+    want = np.arange(24.0).reshape(2, 3, 4)
+    x = mx.np.array(want, ctx=GPU)
+    want[key(want)] = value
+    value = value if isinstance(value, float) else mx.np.array(value, ctx=GPU)
+    with simulated.watched() as events:
+        x[key(x)] = value
+    assert not simulated.of_kind(events, "sync", "race", "assert"), events
+    np.testing.assert_array_equal(x.asnumpy(), want)
+
+
+def _written(x):
+    x[x > 1] = mx.np.ones((2,), ctx=GPU)
+    return x
+
+
+TOLD_LATE = {
+    "a matrix is singular": [
+        lambda x: mx.np.linalg.solve(x * 0, x),
+        lambda x: mx.np.linalg.tensorsolve(x * 0, x[0]),
+        lambda x: mx.np.linalg.tensorinv(x * 0, ind=1),
+    ],
+    "a matrix is not positive definite": [lambda x: mx.np.linalg.cholesky(-x)],
+    "percentiles must be in the range": [lambda x: mx.np.percentile(x, x[0] + 100)],
+    "insert: index 9 is out of bounds": [
+        lambda x: mx.np.insert(x, mx.np.array([1, 9], dtype="int64", ctx=GPU), 5.0, axis=0),
+        lambda x: mx.np.insert(x, mx.np.array([9], dtype="int64", ctx=GPU), 5.0, axis=0),
+    ],
+    "too small": [lambda x: mx.npx.constraint_check(x > 5, "too small")],
+    "> 1.0": [lambda x: mx.np.random.multinomial(3, x[0])],
+    "expect shape > 0": [lambda x: mx.np.random.gamma(-x, 1.0)],
+    r"cannot assign \(2,\) input values to the 3 output values": [_written],
+}
+
+
+@pytest.mark.parametrize("text", TOLD_LATE)
+def test_what_is_wrong_with_values_is_told_late(numpy_semantics, text):
+    for call in TOLD_LATE[text]:
+        x = mx.np.array([[2.0, 1.5], [0.5, 3.0]], ctx=GPU)
+        with simulated.watched() as events:
+            result = call(x)
+        assert not simulated.of_kind(events, "sync", "race", "assert"), events
+        with pytest.raises((MXNetError, ValueError), match=text):
+            result.asnumpy()
+        result.asnumpy()  # it is told once

@@ -9,9 +9,11 @@ import numpy as onp
 import pytest
 import simulated
 from numpy_samples import EXPRESSIONS, RANDOM
+from synchronizing import NUMPY, NUMPY_FUNCTIONS
 
 import mxnet as mx
 from mxnet import autograd, np, npx
+from mxnet._device import late
 from mxnet._ops.registry import observe
 from mxnet._ops.registry.registry import load
 
@@ -29,6 +31,7 @@ def numpy_semantics():
     npx.set_np()
     yield
     npx.reset_np()
+    late.discard()
 
 
 def _assigned(array, value):
@@ -54,11 +57,25 @@ def evaluated(text, ctx, backward=True):
     return results, [x.grad for x in (a, p, s)]
 
 
+def waiting_in(text, events):
+    """The listed operators and functions that waited for the device; it is a mistake if there were others."""
+    syncs = simulated.of_kind(events, "sync")
+    lines = " ".join(line for event in syncs for line in event.lines)
+    found = set(re.findall(r"<operator (\w+)>", lines)) | {f for f in NUMPY_FUNCTIONS if syncs and text.startswith(f)}
+    assert found <= NUMPY.keys() | NUMPY_FUNCTIONS.keys() and bool(found) == bool(syncs), f"{text} waits: {syncs}"
+    return found
+
+
 @pytest.mark.parametrize("text", TEXTS)
-def test_equals_the_cpu(text):
+def test_equals_the_cpu(text, exact_products):
     backward = not text.startswith("_assigned")
-    want, found = evaluated(text, mx.cpu(), backward), evaluated(text, mx.gpu(0), backward)
-    assert not simulated.of_kind(simulated.EVENTS, "race", "assert")
+    simulated.forget()
+    want = evaluated(text, mx.cpu(), backward)
+    with simulated.watched() as events:
+        found = evaluated(text, mx.gpu(0), backward)
+    assert not simulated.of_kind(events, "race", "assert")
+    waiting_in(text, events)
+    assert not any(name.endswith(" tf32") for name in simulated.seen()), f"{text} computes under torch's settings"
     for left, right in zip(want, found, strict=True):
         assert len(left) == len(right)
         for a, b in zip(left, right, strict=True):
@@ -73,10 +90,24 @@ def test_equals_the_cpu(text):
 
 @pytest.mark.parametrize("text", RANDOM)
 def test_random_numbers_are_on_the_device(text):
-    want, found = evaluated(text, mx.cpu())[0], evaluated(text, mx.gpu(0))[0]
+    want = evaluated(text, mx.cpu())[0]
+    with simulated.watched() as events:
+        found = evaluated(text, mx.gpu(0))[0]
+    assert not simulated.of_kind(events, "sync", "race", "assert"), events
     for a, b in zip(want, found, strict=True):
         assert b.ctx == mx.gpu(0) and b._t.device.type == "cuda", text
         assert (a.shape, a.dtype) == (b.shape, b.dtype)
+
+
+def test_every_listed_function_waits():
+    words = {name.split("_")[2] for name in NUMPY}
+    texts = [t for t in TEXTS if t.startswith(tuple(NUMPY_FUNCTIONS)) or any(word in t for word in words)]
+    waiting = set()
+    for text in texts:
+        with simulated.watched() as events:
+            evaluated(text, mx.gpu(0), not text.startswith("_assigned"))
+        waiting |= waiting_in(text, events)
+    assert waiting == NUMPY.keys() | NUMPY_FUNCTIONS.keys()
 
 
 def test_every_operator_has_a_sample():

@@ -153,7 +153,7 @@ def forget():
 
 
 def seen():
-    """Names of torch's operators that ran on a device, ` f64` behind those on float64."""
+    """Names of torch's operators that ran on a device: ` f64` behind those on float64, ` tf32` if rounded to it."""
     return set(_STATE["library"].sim_seen().decode().split("\n")) - {""}
 
 

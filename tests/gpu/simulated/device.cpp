@@ -35,10 +35,20 @@ static const Names TAKE_HOST = {"aten::index", "aten::index_put", "aten::index_p
 static const Names WAITING = {"aten::nonzero", "aten::masked_select", "aten::_unique", "aten::_unique2", "aten::unique_dim",
                               "aten::unique_consecutive", "aten::unique_dim_consecutive", "aten::equal", "aten::bincount",
                               "aten::is_set_to", "aten::_ctc_loss", "aten::multinomial", "aten::_coalesce", "aten::linalg_eig",
-                              "aten::_linalg_eigh", "aten::_linalg_svd"};
+                              "aten::linalg_eigvals", "aten::_linalg_eigvals", "aten::_linalg_eigh", "aten::_linalg_svd", "aten::linalg_lstsq"};
 // cuBLAS and cuDNN multiply no integers.
 static const Names FLOATING = {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::addbmm", "aten::mv", "aten::addmv",
                                "aten::addmv_", "aten::dot", "aten::vdot", "aten::convolution"};
+
+static const Names PRODUCTS = {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::addbmm"};
+
+// May a product of float32 matrices, or a convolution, run in TF32 under torch's current settings?
+static bool loose(const std::string& name) {
+  bool convolves = name.find("convolution") != std::string::npos;
+  if (!convolves && !PRODUCTS.count(name)) return false;
+  auto precision = at::globalContext().float32Precision(Float32Backend::CUDA, convolves ? Float32Op::CONV : Float32Op::MATMUL);
+  return precision == Float32Precision::TF32;
+}
 
 static void* begin(const Storage& s) { return const_cast<void*>(s.data()); }
 
@@ -109,7 +119,7 @@ struct Call {
   size_t n;
   std::vector<IValue> given, turned;
   std::optional<Device> where;
-  bool hosted = false, masked = false, integers = false, doubles = false;
+  bool hosted = false, masked = false, integers = false, doubles = false, singles = false;
   Mirror mirror;
 
   Call(const c10::OperatorHandle& o, Stack* s) : op(o), schema(o.schema()), stack(s), name(schema.name()) {
@@ -136,6 +146,7 @@ struct Call {
     TORCH_CHECK(!where || *where == t.device(), "simulated CUDA: ", whole, ": Expected all tensors to be on the same device, but found at least two devices, ",
                 *where, " and ", t.device(), "!");
     where = t.device();
+    singles |= t.scalar_type() == kFloat;
     integers |= isIntegralType(t.scalar_type(), true);
   }
 
@@ -155,7 +166,7 @@ struct Call {
     TORCH_CHECK_NOT_IMPLEMENTED(!integers || !FLOATING.count(name), "simulated CUDA: \"", name, "_cuda\" not implemented for integers");
     TORCH_CHECK_TYPE(!doubles || !float64_refused, "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64");
     bool indexes = name.find("index") != std::string::npos;
-    { sim::Locked l(sim::guard); operators_seen.insert(whole + (doubles ? " f64" : "")); }
+    { sim::Locked l(sim::guard); operators_seen.insert(whole + (doubles ? " f64" : singles && loose(name) ? " tf32" : "")); }
     if (hosted) sim::report("h2d", whole);
     if (WAITING.count(name) || (masked && indexes) || whole == "aten::repeat_interleave.Tensor") sim::synchronized(whole);
     if (sim::faulty.count(whole)) sim::fault = "device-side assert triggered";

@@ -111,11 +111,15 @@ def trsm(A, B, *, transpose: bool = False, rightside: bool = False, lower: bool 
 @linalg("potrf")
 def potrf(A, *, lower: bool = True):
     """The Cholesky factor of a positive definite matrix."""
-    matrix = _square(A)
-    if matrix.is_cpu or matrix.is_meta:
-        return torch.linalg.cholesky(matrix, upper=not lower)
-    factor, failed = torch.linalg.cholesky_ex(matrix, upper=not lower)
-    late.require((failed == 0).all(), lambda: MXNetError("potrf: a matrix is not positive definite"))
+    return factored(_square(A), upper=not lower, name="potrf")
+
+
+def factored(A: torch.Tensor, upper: bool = False, name: str = "cholesky") -> torch.Tensor:
+    """Cholesky factors; a GPU tells later that a matrix has none."""
+    if A.is_cpu or A.is_meta:
+        return torch.linalg.cholesky(A, upper=upper)
+    factor, failed = torch.linalg.cholesky_ex(A, upper=upper)
+    late.require((failed == 0).all(), lambda: MXNetError(f"{name}: a matrix is not positive definite"))
     return factor
 
 
@@ -253,8 +257,17 @@ def solved(A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
 def _solved(A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
     found = _factors(A)
     if found is None:
-        return torch.linalg.solve(A, B)
+        return solution(A, B)
     return torch.linalg.lu_solve(*found, B.mT, left=False).mT.contiguous()
+
+
+def solution(A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
+    """The X of A X = B by torch's solver; a GPU tells later that a matrix is singular."""
+    if A.is_cpu or A.is_meta:
+        return torch.linalg.solve(A, B)
+    found, failed = torch.linalg.solve_ex(A, B)
+    late.require((failed == 0).all(), lambda: MXNetError("solve: a matrix is singular"))
+    return found
 
 
 def _cofactors(A: torch.Tensor, factor: torch.Tensor, singular: torch.Tensor) -> torch.Tensor:

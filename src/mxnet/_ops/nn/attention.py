@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from ..._device.settings import under
 from ..._kernels.attention.self_attention import plan_attention
 from ..registry.gradient import with_gradient
 from ..registry.registry import op
@@ -26,11 +27,11 @@ def _heads(data: torch.Tensor, heads: int, parts: int) -> Tensors:
 
 
 def _scores(queries: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
-    return torch.bmm(queries / queries.shape[-1] ** 0.5, keys.transpose(1, 2))
+    return under(torch.bmm, (queries / queries.shape[-1] ** 0.5, keys.transpose(1, 2)))
 
 
 def _weighted_values(attention: torch.Tensor, values: torch.Tensor, heads: int) -> torch.Tensor:
-    mixed = torch.bmm(attention, values).transpose(0, 1)
+    mixed = under(torch.bmm, (attention, values)).transpose(0, 1)
     length, count, size = mixed.shape
     return mixed.reshape(length, count // heads, heads * size)
 

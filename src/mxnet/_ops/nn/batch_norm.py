@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from ..._core.errors import MXNetError
-from ..._core.modes import MODES
+from ..._device.backward import is_training
 from ..._kernels.norm.moving_statistics import move
 from ..registry.fill_rules import assign
 from ..registry.registry import op
@@ -62,10 +62,11 @@ class _ByMovingStatistics(torch.autograd.Function):
     def backward(ctx: Any, head):  # pyright: ignore[reportIncompatibleMethodOverride]
         data, gamma = ctx.saved_tensors
         mean, variance = ctx.statistics
-        saved = (mean, (variance + ctx.eps).rsqrt()) if MODES.training else (None, None)
+        training = is_training()
+        saved = (mean, (variance + ctx.eps).rsqrt()) if training else (None, None)
         wanted = list(ctx.needs_input_grad[:3])
         found = torch.ops.aten.native_batch_norm_backward(
-            head, data, gamma, mean, variance, *saved, MODES.training, ctx.eps, wanted
+            head, data, gamma, mean, variance, *saved, training, ctx.eps, wanted
         )
         return (*(g if asked else None for g, asked in zip(found, wanted, strict=True)), None, None, None)
 

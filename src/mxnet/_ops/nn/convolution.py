@@ -137,9 +137,10 @@ def convolution(
     no_bias
         Whether the operator has no bias.
     cudnn_tune
-        Accepted for old programs and ignored.
+        On a GPU: whether cuDNN tries its algorithms for each new shape ('fastest', 'limited_workspace') or not ('off');
+        by default as `MXNET_CUDNN_AUTOTUNE_DEFAULT` says.
     cudnn_off
-        Accepted for old programs and ignored.
+        On a GPU: whether cuDNN is not used.
     layout
         The order of the axes: N batch, C channels, D depth, H height, W width.
     """
@@ -231,9 +232,10 @@ def deconvolution(
     no_bias
         Whether the operator has no bias.
     cudnn_tune
-        Accepted for old programs and ignored.
+        On a GPU: whether cuDNN tries its algorithms for each new shape ('fastest', 'limited_workspace') or not ('off');
+        by default as `MXNET_CUDNN_AUTOTUNE_DEFAULT` says.
     cudnn_off
-        Accepted for old programs and ignored.
+        On a GPU: whether cuDNN is not used.
     layout
         The order of the axes: N batch, C channels, D depth, H height, W width.
     """

@@ -192,7 +192,7 @@ def rnn(
     if lstm_state_clip_min is not None and lstm_state_clip_max is not None:
         bounds = (lstm_state_clip_min, lstm_state_clip_max)
         network = _ClippedLSTM(weights, num_layers, dropout, bidirectional, bool(projection_size), bounds)
-        result = network(data, state, state_cell, sequence_length)
+        result = under(network, (data, state, state_cell, sequence_length))
     elif dropout is not None:
 
         def one(data, states, weights):

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 from ..._core.attrs import Count, Long
 from ..._core.errors import MXNetError
+from ..._device.settings import under
 from ..registry.fill_rules import assign
 from ..registry.registry import op
 
@@ -68,4 +69,4 @@ def _nearest(image, height, width):
 def _bilinear(data, weight, scale, num_filter):
     if num_filter != data.shape[1]:
         raise MXNetError(f"UpSampling: num_filter={num_filter} must be the number of channels, {data.shape[1]}")
-    return torch.conv_transpose2d(data, weight, None, scale, ceil((scale - 1) / 2), 0, num_filter)
+    return under(torch.conv_transpose2d, (data, weight, None, scale, ceil((scale - 1) / 2), 0, num_filter))

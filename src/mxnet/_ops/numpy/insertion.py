@@ -1,13 +1,15 @@
 """NumPy-semantics operators that widen an array, put elements into it or take some out."""
 
-import math
 from collections.abc import Callable
 from typing import Any, Literal
 
+import numpy as np
 import torch
 
 from ..._core.attrs import Shapes
 from ..._core.errors import MXNetError
+from ..._device import late
+from ..._device.copies import number, uploaded
 from ..registry.registry import op
 from ..registry.shape_rules import real_axis
 
@@ -36,7 +38,7 @@ def pad(
 def _padded(data, axis, before, after, mode, value):
     if mode in ("edge", "reflect", "symmetric"):
         places = _mirrored(data.shape[axis], before, after, mode)
-        return torch.index_select(data, axis, places.to(data.device))
+        return torch.index_select(data, axis, uploaded(places, data.device))
     if mode == "constant":
         edge = data.new_full((1,) * data.dim(), value)
     else:
@@ -47,13 +49,13 @@ def _padded(data, axis, before, after, mode, value):
 
 def _mirrored(size: int, before: int, after: int, mode: str):
     """Which element each place shows: the edge's, or what a mirror on or beside it shows."""
-    places = torch.arange(-before, size + after)
+    places = np.arange(-before, size + after)
     if mode == "edge" or size == 1:
-        return places.clamp(0, size - 1)
+        return places.clip(0, size - 1)
     period = 2 * size if mode == "symmetric" else 2 * size - 2
-    places = torch.remainder(places, period)
+    places = places % period
     last = 2 * size - 1 if mode == "symmetric" else 2 * size - 2
-    return torch.where(places < size, places, last - places)
+    return np.where(places < size, places, last - places)
 
 
 # ---------------------------------------------------------------------- inserting
@@ -71,7 +73,7 @@ def _with_values_at(attrs: dict[str, Any]) -> tuple[str, ...]:
 def _filled(arr, values, val):
     """What is to be inserted, in the array's type and with its number of axes at least."""
     if values is None:  # cast as C++ does: -1.5 is 255 as a uint8
-        values = torch.tensor(val, dtype=torch.float64, device=arr.device)
+        values = number(val, torch.float64, arr.device)
     made = values.to(arr.dtype)
     return made.reshape((1,) * (arr.dim() - made.dim()) + tuple(made.shape))
 
@@ -167,16 +169,19 @@ def insert_tensor(
     axis: int | None = None,
 ):
     """Values before each place of an index array; with `val` that array is the second input."""
-    places = values if val is not None else obj
+    places: Any = values if val is not None else obj
     same = _unchanged(arr, axis, None if val is not None else values)
     if same is not None:
         return same
     arr, along = _flat(arr, axis)
     made = _filled(arr, None if val is not None else values, val)
-    if places.numel() == 1 and places.device.type != "meta":  # pyright: ignore[reportOptionalMemberAccess]
-        moved = made if places.dim() else made.movedim(0, along)  # pyright: ignore[reportOptionalMemberAccess]
-        return _block(arr, along, int(places.item()), moved)  # pyright: ignore[reportOptionalMemberAccess]
-    return _scattered(arr, along, places.reshape(-1).to(torch.int64), made)  # pyright: ignore[reportOptionalMemberAccess]
+    if places.numel() == 1 and not places.is_meta:
+        made = made if places.dim() else made.movedim(0, along)
+        if places.is_cpu:
+            return _block(arr, along, int(places.item()), made)
+        places = places.reshape(1).expand(made.shape[along])
+    places = late.bounded(places.reshape(-1).to(torch.int64), arr.shape[along] + 1, "insert", -arr.shape[along])
+    return _scattered(arr, along, places, made)
 
 
 # ---------------------------------------------------------------------- deleting
@@ -201,19 +206,22 @@ def delete(
         return same
     arr, along = _flat(arr, axis)
     size = arr.shape[along]
-    gone = torch.zeros(size, dtype=torch.bool, device=arr.device)
-    if int_ind is not None:
-        if not -size <= int_ind < size:
-            raise MXNetError(f"index {int_ind} is out of bounds for axis {along} with size {size}")
-        gone[int_ind] = True
-    elif obj is not None and obj.dtype is torch.bool:
-        gone = obj.reshape(-1)
-    elif obj is not None:
-        places = obj.reshape(-1).to(torch.int64)
-        gone[places[(places >= 0) & (places < size)]] = True
-    else:
-        gone[list(range(*slice(start, stop, step).indices(size)))] = True
-    return torch.index_select(arr, along, (~gone).nonzero().reshape(-1))
+    if obj is not None:
+        return torch.index_select(arr, along, (~_marked(obj, size)).nonzero().reshape(-1))
+    if int_ind is not None and not -size <= int_ind < size:
+        raise MXNetError(f"index {int_ind} is out of bounds for axis {along} with size {size}")
+    kept = np.delete(np.arange(size), slice(start, stop, step) if int_ind is None else int_ind)
+    return torch.index_select(arr, along, uploaded(kept, arr.device))
+
+
+def _marked(places, size: int):
+    """Which of `size` items a mask or an index array names; indices outside name none."""
+    places = places.reshape(-1)
+    if places.dtype is torch.bool:
+        return places
+    outside = (places < 0) | (places >= size)
+    marks = torch.zeros(size + 1, dtype=torch.bool, device=places.device)
+    return marks.index_fill_(0, places.to(torch.int64).masked_fill(outside, size), True)[:size]
 
 
 # ---------------------------------------------------------------------- assigning
@@ -241,17 +249,35 @@ def boolean_mask_assign_tensor(data, mask, value, *, start_axis: int = 0):
     """The items of `value`, or its only one again and again, where the mask holds."""
     _spread(mask, data, start_axis)
     lead, last = tuple(data.shape[:start_axis]), tuple(data.shape[start_axis + mask.dim() :])
-    flat = data.reshape(*lead, math.prod(mask.shape), *last).clone()
-    places = (mask != 0).reshape(-1).nonzero().reshape(-1)
+    flat, held = data.reshape(*lead, mask.numel(), *last), (mask != 0).reshape(-1)
     items = value.to(data.dtype)
-    if items.numel() != 1 and items.dim() == len(lead) + len(last):
+    if items.numel() == 1:
+        items = items.reshape(())
+    elif items.dim() == len(lead) + len(last):
         items = items.unsqueeze(start_axis)
-    wide = (*lead, len(places), *last)
     try:
-        items = items.reshape(()).expand(wide) if items.numel() == 1 else items.expand(wide)
+        return mask_filled(flat, held, items, start_axis).reshape(data.shape)
     except RuntimeError:
-        raise MXNetError(
-            f"boolean array indexing assignment cannot assign {tuple(value.shape)} input values to the {len(places)} "
-            "output values where the mask is true"
-        ) from None
-    return flat.index_copy_(start_axis, places, items).reshape(data.shape)
+        raise MXNetError(_unfit(tuple(value.shape), int(held.sum()))) from None
+
+
+def _unfit(shape: tuple[int, ...], number: int) -> str:
+    return (
+        f"boolean array indexing assignment cannot assign {shape} input values to the {number} output values where the "
+        "mask is true"
+    )
+
+
+def mask_filled(data, mask, items, axis: int = 0):
+    """`data` with one item after the other, or the only one, where a mask of one axis holds.
+
+    The host need not know how many places there are: whether items are left over, or missing, a GPU tells later.
+    """
+    items = items.reshape((1,) * (data.dim() - items.dim()) + tuple(items.shape))
+    number = items.shape[axis]
+    if number != 1 and not data.is_meta:
+        count, shape = mask.sum(), tuple(items.shape)
+        late.require(count == number, lambda: MXNetError(_unfit(shape, int(count))))
+        turn = (mask.cumsum(0) - 1).clamp(0, max(number - 1, 0))
+        items = items.index_select(axis, turn) if number else items.new_zeros(())
+    return torch.where(mask.reshape(-1, *(1,) * (data.dim() - axis - 1)), items, data)

@@ -6,7 +6,8 @@ from typing import Any
 import torch
 
 from ..._core.errors import MXNetError
-from ..linalg.matrix import determinant, log_determinant, solved
+from ..._device.settings import under
+from ..linalg.matrix import determinant, factored, inverse, log_determinant, solution, solved
 from ..registry.registry import Attrs, op
 from ..registry.shape_rules import real_axis
 from ..registry.torch_dtypes import NAME
@@ -35,8 +36,8 @@ def dot(a, b):
     if a.dim() == 0 or b.dim() == 0:
         return a * b
     if b.dim() == 1:
-        return torch.tensordot(a, b, ([-1], [0]))  # pyright: ignore[reportArgumentType]
-    return torch.tensordot(a, b, ([-1], [-2]))  # pyright: ignore[reportArgumentType]
+        return under(torch.tensordot, (a, b, ([-1], [0])))
+    return under(torch.tensordot, (a, b, ([-1], [-2])))
 
 
 @op("_npi_matmul", dtype="any")
@@ -44,28 +45,32 @@ def matmul(a, b):
     """Matrix products over the last two axes, the others broadcast."""
     if a.dim() == 0 or b.dim() == 0:
         raise MXNetError("Multiplication by scalars is not allowed: matmul needs arrays with axes")
-    return torch.matmul(*_common(a, b))
+    return under(torch.matmul, _common(a, b))
 
 
 @op("_npi_tensordot", dtype="any")
 def tensordot(a, b, *, a_axes_summed: tuple, b_axes_summed: tuple):
     """A product summed over pairs of axes."""
-    return torch.tensordot(*_common(a, b), (list(a_axes_summed), list(b_axes_summed)))  # pyright: ignore[reportArgumentType]
+    return under(torch.tensordot, (*_common(a, b), (list(a_axes_summed), list(b_axes_summed))))
 
 
 @op("_npi_tensordot_int_axes", dtype="any")
 def tensordot_int_axes(a, b, *, axes: int):
     """A product summed over a's last and b's first axes."""
-    return torch.tensordot(*_common(a, b), axes)
+    return under(torch.tensordot, (*_common(a, b), axes))
 
 
 @op("_npi_einsum", dtype="any")
 def einsum(*data, num_args: int, subscripts: str = "", optimize: int = 0):
     """A sum of products in Einstein's notation; integers keep their type."""
     if all(d.is_floating_point() for d in data):
-        return torch.einsum(subscripts, *data)
+        return _summed(subscripts, data)
     data, kind = _same_kind(data)
-    return torch.einsum(subscripts, *data).to(kind)
+    return _summed(subscripts, data).to(kind)
+
+
+def _summed(subscripts: str, data: Any) -> torch.Tensor:
+    return under(lambda *factors: torch.einsum(subscripts, *factors), tuple(data))
 
 
 def _same_kind(data: Any) -> tuple[list[torch.Tensor], torch.dtype]:
@@ -80,7 +85,7 @@ def _same_kind(data: Any) -> tuple[list[torch.Tensor], torch.dtype]:
 @op("_npi_cholesky")
 def cholesky(A):
     """The lower triangular root."""
-    return torch.linalg.cholesky(_square(A))
+    return factored(_square(A))
 
 
 @op("_npi_det")
@@ -113,7 +118,7 @@ def solve(A, B):
     if not A.dtype is B.dtype is torch.float32:
         A, B = A.double(), B.double()
     alike = A.dim() == B.dim() and A.shape[:-2] == B.shape[:-2] and A.shape[-1] == B.shape[-2]
-    return solved(_square(A), B) if alike else torch.linalg.solve(_square(A), B)
+    return solved(_square(A), B) if alike else solution(_square(A), B)
 
 
 @op("_npi_svd", outputs=3)
@@ -166,19 +171,22 @@ def eigvals(A):
 @op("_npi_pinv_scalar_rcond")
 def pinv(A, *, rcond: float = 1e-15, hermitian: bool = False):
     """Pseudo-inverses; small singular values count as zero."""
-    return torch.linalg.pinv(A, rtol=rcond, hermitian=hermitian)
+    return under(lambda matrices: torch.linalg.pinv(matrices, rtol=rcond, hermitian=hermitian), (A,))
 
 
 @op("_npi_pinv")
 def pinv_of_each(A, rcond, *, hermitian: bool = False):
     """Pseudo-inverses with a limit for each matrix."""
-    return torch.linalg.pinv(A, rtol=rcond.detach(), hermitian=hermitian)
+    return under(lambda matrices: torch.linalg.pinv(matrices, rtol=rcond.detach(), hermitian=hermitian), (A,))
 
 
 @op("_npi_tensorinv")
 def tensorinv(a, *, ind: int = 2):
     """The inverse with respect to tensordot."""
-    return torch.linalg.tensorinv(a, ind)
+    if a.is_cpu or a.is_meta or not 0 < ind < a.dim():
+        return torch.linalg.tensorinv(a, ind)  # which knows what to say of a wrong `ind`
+    rows, columns = a.shape[:ind], a.shape[ind:]
+    return inverse(a.reshape(math.prod(rows), math.prod(columns))).reshape(*columns, *rows)
 
 
 @op("_npi_tensorsolve")
@@ -188,7 +196,7 @@ def tensorsolve(a, b, *, a_axes: tuple = ()):
     a = a.permute([i for i in range(a.dim()) if i not in moved] + moved)
     wanted = a.shape[-(a.dim() - b.dim()) :]  # NumPy's rule, also where b has as many axes or more
     square = a.reshape(-1, math.prod(wanted))
-    return torch.linalg.solve(square, b.reshape(-1)).reshape(wanted)
+    return solution(square, b.reshape(-1)).reshape(wanted)
 
 
 # ---------------------------------------------------------------------- norms

@@ -13,6 +13,7 @@ import torch
 from ..._core.attrs import Dtype, Floats
 from ..._core.errors import MXNetError, ValueRefused
 from ..._device import late
+from ..._device.copies import number
 from ..._kernels.random.draw import register, serial_gamma
 from ..registry.registry import op
 from ..registry.torch_dtypes import NAME, TORCH, torch_dtype
@@ -271,10 +272,12 @@ def gamma(
     wanted = wanted_shape(size, parameters)
     if where.type == "meta":
         return torch.empty(wanted, dtype=target, device=where)
+    if where.type != "cpu":
+        return gamma_of_device(parameters, wanted, target, where)
     single = all(isinstance(p, float) for p in parameters)
     terms = one_gamma(*parameters, where) if single else gamma_terms(parameters, wanted, where)
     count = math.prod(wanted)
-    quick = serial_gamma(_rng, terms.numpy(), count) if where.type == "cpu" else None
+    quick = serial_gamma(_rng, terms.numpy(), count)
     if quick is not None:
         return torch.from_numpy(quick).view(wanted).to(target)
     result, missing = torch.empty(count, dtype=torch.float64, device=where), torch.arange(count, device=where)
@@ -285,6 +288,14 @@ def gamma(
         result.index_copy_(0, missing, found)
         missing = missing[found < 0]
     return result.view(wanted).to(target)
+
+
+def gamma_of_device(parameters, wanted, dtype, device):
+    """Gamma numbers from a device's own stream, whose kernel repeats attempts without the host."""
+    kind = dtype if dtype is torch.float64 else torch.float32
+    tensors = (p.to(kind) if isinstance(p, torch.Tensor) else number(p, kind, device) for p in parameters)
+    form, width = (t.expand(wanted) for t in tensors)
+    return (torch._standard_gamma(form.contiguous()) * width).to(dtype)
 
 
 def gamma_terms(parameters, wanted, device):
@@ -372,7 +383,7 @@ def by_weight(weights, count, number, replace, rng, device):
         keys = gumbel_noise((count,), rng, device) + weights.detach().float().log()
         return keys.argsort(descending=True)[:number]
     unit = uniform_noise((number,), rng, device)
-    return (running_sums(weights.float()).to(device) < unit.unsqueeze(1)).sum(1)
+    return (running_sums(weights.float()) < unit.unsqueeze(1)).sum(1)
 
 
 def as_likely(count, number, replace, rng, device):
@@ -397,7 +408,9 @@ def reservoir(count, number, rng):
 
 
 def running_sums(values):
-    """Sums up to each element in the values' own precision, one after the other."""
+    """Sums up to each element in the values' own precision, on the CPU one after the other."""
+    if not values.is_cpu:
+        return values.detach().cumsum(0)
     return torch.from_numpy(values.detach().cpu().numpy().cumsum(dtype=NAME[values.dtype]))
 
 
@@ -409,14 +422,15 @@ def multinomial_inputs(attrs):
 def multinomial(a=None, *, n: int, pvals: Floats | None = None, size: tuple | None = None, _rng, _device):
     """How often each outcome came in `n` throws."""
     where = place((a,), _device)
-    chances = a if pvals is None else torch.tensor(pvals, dtype=torch.float64, device=where)
+    chances = a if pvals is None else torch.tensor(pvals, dtype=torch.float64)
     wanted = (*(() if size is None else tuple(size)), len(chances))  # pyright: ignore[reportArgumentType]
     rounds = math.prod(wanted[:-1])
     if where.type == "meta" or not math.prod(wanted):
         return torch.zeros(wanted, dtype=torch.int64, device=where)
-    ends = running_sums(chances).to(where)
-    if (ends.double() > 1.0 + 1e-12).any():
-        raise ValueRefused("Check failed: sum(pvals[:-1]) > 1.0")
+    ends = running_sums(chances)
+    exceeded = (ends.double() > 1.0 + 1e-12).any()
+    late.require(~exceeded, lambda: ValueRefused("Check failed: sum(pvals[:-1]) > 1.0"))
+    ends = ends.to(where, non_blocking=True)
     spare = 0 if pvals is None else len(pvals)  # MXNet draws for the place where it then puts the chances
     unit = uniform_noise((rounds * n + spare,), _rng, where, "float64")[: rounds * n].to(ends.dtype)
     outcome = torch.searchsorted(ends, unit, right=True).clamp(max=len(ends) - 1).reshape(rounds, n)

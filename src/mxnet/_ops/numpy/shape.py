@@ -5,6 +5,7 @@ import math
 import torch
 
 from ..._core.errors import MXNetError, ValueRefused
+from ..._device import late
 from ..array.joining import split_v2
 from ..registry.registry import op
 from ..registry.shape_rules import real_axis
@@ -275,8 +276,8 @@ def nonzero(x):
 def constraint_check(input, *, msg: str = "Constraint violated!"):
     """True if every element is; else an error with the message."""
     result = torch.all(input != 0)
-    if input.device.type != "meta" and not result:
-        raise ValueRefused(msg)
+    if not input.is_meta:
+        late.require(result, lambda: ValueRefused(msg))
     return result
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 import torch
 
 from ..._core.errors import MXNetError
+from ..._device import late
 from ..array.sorting import sort_values
 from ..registry.registry import op
 from ..registry.shape_rules import real_axis
@@ -70,13 +71,26 @@ def percentile(
     axes = tuple(range(a.dim())) if axis is None else tuple(real_axis(i, a.dim(), "percentile axis") for i in axis)
     kept = [i for i in range(a.dim()) if i not in axes]
     rows = data.permute(*kept, *axes).reshape((*(a.shape[i] for i in kept), math.prod(a.shape[i] for i in axes)))
-    ranks = data.new_full((), q_scalar, dtype=torch.float64) if q_scalar is not None else q.detach().double()  # pyright: ignore[reportOptionalMemberAccess]
-    if ranks.device.type != "meta" and not bool(((ranks >= 0) & (ranks <= 100)).all()):
-        raise MXNetError("percentiles must be in the range [0, 100]")
+    ranks = _checked_ranks(q, q_scalar, data)
     places = (ranks.reshape(-1) * (rows.shape[-1] - 1) / 100.0).float()
     found = _between(sort_values(rows, -1), places, interpolation, a.dtype if a.is_floating_point() else rows.dtype)
     sizes = [1 if i in axes else s for i, s in enumerate(a.shape)] if keepdims else [a.shape[i] for i in kept]
     return found.movedim(-1, 0).reshape((*ranks.shape, *sizes))
+
+
+def _checked_ranks(q, number: float | None, like):
+    """Per cents in double precision; those of a GPU that are wrong are told later, and are 0 until then."""
+    words = "percentiles must be in the range [0, 100]"
+    if number is not None:
+        if not 0 <= number <= 100:
+            raise MXNetError(words)
+        return like.new_full((), number, dtype=torch.float64)
+    ranks = q.detach().double()
+    if ranks.is_meta:
+        return ranks
+    inside = (ranks >= 0) & (ranks <= 100)
+    late.require(inside.all(), lambda: MXNetError(words))
+    return torch.where(inside, ranks, 0.0)
 
 
 def _between(rows, places, interpolation: str, dtype: torch.dtype):

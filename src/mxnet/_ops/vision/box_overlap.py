@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ..._device.settings import Scope
 from ..._kernels.vision.nms import nms
 
 TOGETHER = 10  # boxes that a GPU decides at a time: 1,024 states in a table
@@ -87,15 +88,16 @@ def survivors(
     out = (~valid).float().unsqueeze(1)  # greater than zero: suppressed
     powers = 2 ** torch.arange(TOGETHER, device=boxes.device)
     kept: list[Tensor] = []
-    for first in range(0, valid.shape[1], DEVICE_ROWS):
-        over = _later_overlaps(boxes, areas, classes, first, threshold, inclusive, margin)
-        tables, over = _decisions(over), over.float()
-        for i in range(tables.shape[1]):
-            start, end = first + i * TOGETHER, first + (i + 1) * TOGETHER
-            state = torch.where(out[:, :, start:end] > 0, 0, powers).sum(2, keepdim=True)
-            keep = tables[:, i].gather(1, state.expand(-1, -1, TOGETHER))
-            out[:, :, end:].baddbmm_(keep, over[:, start - first : end - first, end - first :])
-            kept.append(keep)
+    with Scope(boxes.is_cuda):
+        for first in range(0, valid.shape[1], DEVICE_ROWS):
+            over = _later_overlaps(boxes, areas, classes, first, threshold, inclusive, margin)
+            tables, over = _decisions(over), over.float()
+            for i in range(tables.shape[1]):
+                start, end = first + i * TOGETHER, first + (i + 1) * TOGETHER
+                state = torch.where(out[:, :, start:end] > 0, 0, powers).sum(2, keepdim=True)
+                keep = tables[:, i].gather(1, state.expand(-1, -1, TOGETHER))
+                out[:, :, end:].baddbmm_(keep, over[:, start - first : end - first, end - first :])
+                kept.append(keep)
     return torch.cat(kept, 2)[:, 0, :number] > 0
 
 

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from ..._core.attrs import Count, Long
 from ..._core.errors import MXNetError
+from ..._device.settings import under
 from ..registry.registry import op
 from .bilinear_sampling import FAR, away_below, sampled
 
@@ -92,7 +93,7 @@ def _convolve(data, offset, mask, weight, bias, attrs: dict, clamp: bool) -> Ten
         patches = patches * mask.reshape(batch * groups, 1, -1)
     kernels = attrs["num_group"]
     patches = patches.reshape(batch, kernels, channels // kernels * taps, -1)
-    out = torch.matmul(weight.reshape(kernels, -1, patches.shape[2]), patches)
+    out = under(torch.matmul, (weight.reshape(kernels, -1, patches.shape[2]), patches))
     out = out.reshape(batch, -1, *sizes)
     return out if bias is None else out + bias.reshape(1, -1, 1, 1)
 

@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from ..._core.errors import MXNetError
+from ..._device.settings import under
 from ..registry.registry import op
 
 
@@ -40,7 +41,7 @@ def _affine_grid(data, target_shape, steps):
     height, width = target_shape
     y, x = torch.meshgrid(steps(height, data), steps(width, data), indexing="ij")
     base = torch.stack((x.flatten(), y.flatten(), torch.ones_like(x).flatten()))
-    return (data.reshape(-1, 3) @ base).view(data.shape[0], 2, height, width)
+    return under(torch.matmul, (data.reshape(-1, 3), base)).view(data.shape[0], 2, height, width)
 
 
 @op("BilinearSampler")
