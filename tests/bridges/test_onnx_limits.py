@@ -112,6 +112,57 @@ def test_refused_at_once(name):
     assert grown < (600 << 20 if "join" in name else 64 << 20)  # a join reaches the limit by doubling
 
 
+def in_branch(nodes, constants):
+    """The nodes inside both branches of an If."""
+    stored = [helper.make_node("Constant", [], [n], value=numpy_helper.from_array(v, n)) for n, v in constants]
+    graph = helper.make_graph([*stored, *nodes], "branch", [], [onnx.ValueInfoProto(name="y")])
+    return model([node("If", ["go"], then_branch=graph, else_branch=graph)], ["y"], inputs=[("go", [1]), ("x", [1])])
+
+
+WIDE = [helper.make_node("Expand", ["a", "n"], ["e"]), helper.make_node("Add", ["e", "x"], ["y"])]
+NUMBERS = [("a", np.ones(1, np.float32)), ("n", np.array([10**7]))]
+LISTS = {  # ONNX's inference would take 140 bytes for each number of these lists
+    "input": model([node("Add", ["x", "x"])], ["y"], inputs=[("x", [10**7])]),
+    "random": model([helper.make_node("RandomNormal", [], ["r"], shape=[10**7]), node("Mul", ["r", "r"])], ["y"]),
+    "branch": in_branch(WIDE, NUMBERS),
+    "function": model(
+        [helper.make_node("F", ["x"], ["y"], domain="mine")],
+        ["y"],
+        functions=[
+            helper.make_function(
+                "mine",
+                "F",
+                ["x"],
+                ["y"],
+                [helper.make_node("Constant", [], [n], value=numpy_helper.from_array(v, n)) for n, v in NUMBERS] + WIDE,
+                [helper.make_opsetid("", 17)],
+            )
+        ],
+        inputs=[("x", [1])],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_long_lists_are_not_taken_for_shapes(name):
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    try:
+        GraphProto().from_onnx(LISTS[name])
+    except mx.MXNetError as error:
+        assert "is too large" in str(error) and "(Expand)" in str(error)
+    assert time.process_time() - start < 5
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 256 << 10
+
+
+@pytest.mark.parametrize(("op", "attribute"), [("Split", "num_outputs"), ("Scan", "num_scan_inputs")])
+def test_counts_that_a_node_does_not_bear_are_refused(op, attribute):
+    body = helper.make_graph([], "body", [], [])
+    more = {"body": body} if op == "Scan" else {}
+    wrong = model([node(op, ["x"], **{attribute: 10**8}, **more)], ["y"], inputs=[("x", [4])])
+    with pytest.raises(mx.MXNetError, match=rf"node huge \({op}\): {attribute} is 100000000, the node has 1"):
+        GraphProto().from_onnx(wrong)
+
+
 def test_the_settings_raise_the_limits(monkeypatch):
     monkeypatch.setenv("MXNET_ONNX_MAX_CONSTANT_BYTES", "1000")
     small = one("ConstantOfShape", ints(300))

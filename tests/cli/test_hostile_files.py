@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+import torch
 
 from mxnet import nd
 from mxnet.cli import convert, main
@@ -88,3 +89,17 @@ def test_what_no_reader_foresaw_is_a_sentence(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(convert._READERS, ".npz", fail)
     assert main(["convert", str(tmp_path / "a.npz"), str(tmp_path / "out.params")]) == 1
     assert "a.npz: ZeroDivisionError: by zero" in capsys.readouterr().err
+
+
+def test_tensors_that_repeat_one_number_take_no_memory(tmp_path, capsys):
+    """A file of a kilobyte whose tensor claims 40 GB, and one with many views of the same numbers."""
+    views = {"wide": torch.zeros(1).expand(10**10)}, dict.fromkeys(map(str, range(2000)), torch.zeros(1 << 15))
+    for number, tensors in enumerate(views):
+        path = tmp_path / f"{number}.pt"
+        torch.save(tensors, path)
+        for command in (
+            [str(path), str(tmp_path / "out.params")],
+            [str(path), "resnet18_v1", "--model", "resnet18_v1"],
+        ):
+            assert main(["convert", *command]) == 1
+            assert "may hold" in capsys.readouterr().err

@@ -100,6 +100,21 @@ def test_what_horovodrun_refuses(arguments, said, monkeypatch, capsys):
     assert ended.value.code != 0 and said in f"{ended.value} {capsys.readouterr().err}"
 
 
+def test_objects_of_strangers_are_not_opened(tmp_path, monkeypatch):
+    """Also where the program has made the process group itself, and so has met nobody at our meeting point."""
+    monkeypatch.syspath_prepend(str(PACKAGE))
+    monkeypatch.delenv("MXNET_KVSTORE_SECRET_FILE", raising=False)
+    monkeypatch.setenv("MXNET_HOME", str(tmp_path))
+    functions = importlib.import_module("horovod.mxnet.functions")
+    monkeypatch.setattr(functions.Meeting, "secret", None)
+    assert functions._unpacked(functions._packed({"a": 1})) == {"a": 1}
+    pickled = b"cposix\nsystem\n(S'touch " + str(tmp_path / "witness").encode() + b"'\ntR."
+    for key in (b"", b"s" * 64):
+        with pytest.raises(functions.MXNetError, match="no member of this job has sent"):
+            functions._unpacked(functions.digest(key, b"horovod object", pickled) + pickled)
+    assert not (tmp_path / "witness").exists()
+
+
 @pytest.mark.slow
 def test_processes_come_and_go(tmp_path):
     """`horovodrun --min-np 1 --max-np 3 --host-discovery-script`: committed state survives, whatever the number."""

@@ -12,6 +12,7 @@ import uvicorn
 import mxnet as mx
 from mxnet import nd
 from mxnet.serve.app import application
+from mxnet.serve.connection import CONFIG
 from mxnet.serve.settings import Settings
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -36,7 +37,7 @@ def prefix(tmp_path_factory):
 @contextmanager
 def serving(settings):
     """The address of a server that runs in a thread."""
-    server = uvicorn.Server(uvicorn.Config(application(settings), port=0, log_level="error", server_header=False))
+    server = uvicorn.Server(uvicorn.Config(application(settings), port=0, log_level="error", **CONFIG))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

@@ -39,3 +39,17 @@ def started(prefix, *options):
             time.sleep(0.05)
     process.kill()
     raise AssertionError("the server did not start")
+
+
+def metric(address, name):
+    """A number of /metrics."""
+    text = requests.get(address + "/metrics", timeout=30).text
+    return next(float(line.split()[1]) for line in text.splitlines() if line.startswith(name + " "))
+
+
+def wait_for(true, seconds=300):
+    """Wait until something is so; a busy machine takes long to start a worker."""
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.05)

@@ -3,13 +3,12 @@
 import signal
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from conftest import save, serving
-from serve_support import ask, started
+from serve_support import ask, metric, started, wait_for
 
 from mxnet.cli import main
 from mxnet.serve.app import Server
@@ -74,7 +73,7 @@ def test_what_was_accepted_is_answered_before_the_end(prefix):
     try:
         with ThreadPoolExecutor(1) as clients:
             answer = clients.submit(ask, address, np.ones((1, 6)))
-            time.sleep(0.4)
+            wait_for(lambda: answer.done() or metric(address, "remx_queue_length") == 1)
             process.send_signal(signal.SIGTERM)
             assert answer.result().status_code == 200
         assert process.wait(30) in (0, -signal.SIGTERM)  # uvicorn raises the signal again when it is done

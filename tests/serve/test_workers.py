@@ -5,14 +5,13 @@ import random
 import signal
 import subprocess
 import threading
-import time
 
 import numpy as np
 import pytest
 import requests
-from serve_support import ask, started
+from serve_support import ask, metric, started, wait_for
 
-DEADLY = float(os.environ.get("SERVE_SECONDS", "8"))  # how long workers are killed
+KILLS = int(os.environ.get("SERVE_KILLS", "3"))  # how many workers are killed
 
 
 def workers_of(process):
@@ -42,61 +41,60 @@ class Client(threading.Thread):
                 self.answered += 1
 
 
-def metric(address, name):
-    text = requests.get(address + "/metrics", timeout=30).text
-    return next(float(line.split()[1]) for line in text.splitlines() if line.startswith(name + " "))
+@pytest.fixture(scope="module")
+def front(prefix):
+    """(process, address) of a server with two workers."""
+    options = ["--workers", "2", "--max-batch", "8", "--max-body", "10000", "--timeout", "600"]
+    process, address = started(prefix, *options)
+    yield process, address
+    process.kill()
+    process.wait()
 
 
 @pytest.mark.slow
-def test_no_request_is_lost_with_a_worker(prefix):
-    begin = time.monotonic()
-    process, address = started(prefix, "--workers", "2", "--max-batch", "8", "--timeout", "600")
-    start = time.monotonic() - begin  # on a busy machine workers take long to start: then they are killed less often
-    clients, choose, killed = [Client(address, number) for number in range(4)], random.Random(3), 0
+def test_the_front_answers_as_the_server_does(front):
+    address = front[1]
+    infer = address + "/v2/models/net/infer"
+    assert ask(address, np.ones((2, 6))).json()["outputs"][1]["data"] == [6.0, 6.0]
+    assert requests.post(infer, b"{").status_code == 400
+    assert requests.post(infer, b" " * 10001).status_code == 413
+    assert requests.post(infer, (b" " * 6000 for _ in range(2))).status_code == 413
+    assert requests.get(infer).status_code == 405 and requests.get(address + "/nothing").status_code == 404
+    wrong = requests.post(address + "/predictions/other", json=[])
+    assert wrong.status_code == 404 and wrong.json()["type"] == "ModelNotFoundException"
+    assert requests.get(address + "/v2/health/live").json() == {"live": True}
+    assert requests.get(address + "/v2/models/net").json()["inputs"][0]["shape"] == [-1, 6]
+    assert "remx_requests_total" in requests.get(address + "/metrics").text
+
+
+@pytest.mark.slow
+def test_no_request_is_lost_with_a_worker(front):
+    process, address = front
+    clients, choose = [Client(address, number) for number in range(4)], random.Random(3)
+    answered = lambda: sum(client.answered for client in clients)
     try:
         for client in clients:
             client.start()
-        until = time.monotonic() + DEADLY
-        while time.monotonic() < until:
-            time.sleep(choose.uniform(0.1, 0.8) * start)
-            ready = requests.get(address + "/v2/health/ready", timeout=60).status_code == 200
-            if ready and (found := workers_of(process)):  # one that answers or one that still starts
-                os.kill(choose.choice(found), signal.SIGKILL)
-                killed += 1
-        answered, deaths = sum(client.answered for client in clients), metric(address, "remx_worker_deaths_total")
-        print(f"{answered} answers, {killed} workers killed, {metric(address, 'remx_retried_requests_total')} retries")
+        for killed in range(1, KILLS + 1):
+            before = answered()
+            wait_for(lambda before=before: answered() > before + 20)
+            os.kill(choose.choice(workers_of(process)), signal.SIGKILL)  # one that answers or one that still starts
+            wait_for(lambda killed=killed: metric(address, "remx_worker_deaths_total") == killed)
+        before = answered()
+        wait_for(lambda: answered() > before + 20)
+        print(f"{answered()} answers, {KILLS} workers killed, {metric(address, 'remx_retried_requests_total')} retries")
     finally:
         for client in clients:
             client.stop.set()
         for client in clients:
             client.join() if client.is_alive() else None
-        process.send_signal(signal.SIGTERM)
-        process.wait(60)
     assert not [wrong for client in clients for wrong in client.wrong]
-    assert killed >= 2 and deaths >= killed - 1 and answered > 20
 
 
 @pytest.mark.slow
-def test_the_front_answers_as_the_server_does(prefix):
-    process, address = started(prefix, "--workers", "2", "--max-body", "10000", "--timeout", "20")
-    try:
-        infer = address + "/v2/models/net/infer"
-        assert ask(address, np.ones((2, 6))).json()["outputs"][1]["data"] == [6.0, 6.0]
-        assert requests.post(infer, b"{").status_code == 400
-        assert requests.post(infer, b" " * 10001).status_code == 413
-        assert requests.post(infer, (b" " * 6000 for _ in range(2))).status_code == 413
-        assert requests.get(infer).status_code == 405 and requests.get(address + "/nothing").status_code == 404
-        wrong = requests.post(address + "/predictions/other", json=[])
-        assert wrong.status_code == 404 and wrong.json()["type"] == "ModelNotFoundException"
-        assert requests.get(address + "/v2/health/live").json() == {"live": True}
-        assert requests.get(address + "/v2/models/net").json()["inputs"][0]["shape"] == [-1, 6]
-        assert "remx_requests_total" in requests.get(address + "/metrics").text
-        found = workers_of(process)
-        process.kill()  # the workers do not outlive the front
-        until = time.monotonic() + 20
-        while any(os.path.exists(f"/proc/{pid}") for pid in found) and time.monotonic() < until:
-            time.sleep(0.1)
-        assert len(found) == 2 and not any(os.path.exists(f"/proc/{pid}") for pid in found)
-    finally:
-        process.kill()
-        process.wait()
+def test_workers_do_not_outlive_the_front(front):
+    process, _ = front
+    wait_for(lambda: len(workers_of(process)) == 2)
+    found = workers_of(process)
+    process.kill()  # the last test with this server
+    wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in found), 20)

@@ -37,6 +37,22 @@ def here(folder, name):
     return os.path.exists(os.path.join(folder, name))
 
 
+def wait_for(file):
+    while not os.path.exists(file):
+        time.sleep(0.01)
+
+
+def meet(folder):
+    """Wait until all have loaded what they need: on a busy machine that takes longer than some of them may wait."""
+    net = network()
+    gradient_step(net, mx.gluon.Trainer(net.collect_params(), "sgd", kvstore=None), 0, 0)
+    attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    with open(os.path.join(folder, f"loaded-{attempt}-{os.environ['DMLC_WORKER_ID']}"), "w"):
+        pass
+    for rank in range(int(os.environ["DMLC_NUM_WORKER"])):
+        wait_for(os.path.join(folder, f"loaded-{attempt}-{rank}"))
+
+
 def train(kind, folder):
     """Train until the file `enough` is there."""
     store, net = mx.kv.create(kind), network()
@@ -55,13 +71,18 @@ def wait_if_told():
     """The last worker joins when the file LAST_WAITS_FOR is there: until then the others' ports stay open."""
     file = os.environ.get("LAST_WAITS_FOR")
     if file and int(os.environ["DMLC_WORKER_ID"]) == int(os.environ["DMLC_NUM_WORKER"]) - 1:
-        while not os.path.exists(file):
-            time.sleep(0.01)
+        wait_for(file)
 
 
 def resumed(kind, folder, steps):
-    """Train `steps` steps with a checkpoint after each; goes on from the last one. Weights go to a file."""
+    """Train `steps` steps with a checkpoint after each; goes on from the last one. Weights go to a file.
+
+    All wait before step HOLD_AT for the file `go`.
+    """
     wait_if_told()
+    hold = int(os.environ.get("HOLD_AT", "-1"))
+    if hold >= 0:
+        meet(folder)
     store, net = mx.kv.create(kind), network()
     path, begin = os.path.join(folder, "checkpoint.params"), 0
     if here(folder, "checkpoint.params"):
@@ -72,6 +93,8 @@ def resumed(kind, folder, steps):
     trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.05}, kvstore=store)
     say(f"worker {store.rank} begins with step {begin} as process {os.getpid()}")
     for step in range(begin, int(steps)):
+        if step == hold:
+            wait_for(os.path.join(folder, "go"))
         gradient_step(net, trainer, store.rank, step)
         store.barrier()
         if store.rank == 0:
@@ -86,6 +109,7 @@ def resumed(kind, folder, steps):
 
 def hanging(kind, folder):
     """The last worker's program hangs somewhere else than in the store, while the others train."""
+    meet(folder)
     store, net = mx.kv.create(kind), network()
     trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.05}, kvstore=store)
     for step in itertools.count():

@@ -85,18 +85,20 @@ def same(folder, expected):
 @pytest.mark.parametrize("kind", ["plain", pytest.param("shards", marks=pytest.mark.minutes)])
 def test_workers_go_and_come(kind, tmp_path, expected):
     slots = tmp_path / "slots"
-    slots.write_text("localhost:3\n")
-    job = Job([*launch_with("1:4", "--discovery", f"cat {slots}"), *PROGRAM, str(tmp_path), str(STEPS), kind])
+    slots.write_text("localhost:2\n")
+    command = [*launch_with("1:4", "--discovery", f"cat {slots}"), *PROGRAM, str(tmp_path), str(STEPS), kind]
+    job = Job(command, PAUSE="1")  # until all has happened; they could be done before on a busy machine
     try:
-        job.wait_for(lambda: len(job.starts(3)) == 3 and steps_made(tmp_path))
-        victim = next(pid for rank, _, pid in job.starts(3) if rank == 1)
-        slots.write_text("localhost:2\n")
+        job.wait_for(lambda: len(job.starts(2)) == 2 and steps_made(tmp_path))
+        victim = next(pid for rank, _, pid in job.starts(2) if rank == 1)
+        slots.write_text("localhost:1\n")
         os.kill(victim, signal.SIGKILL)
-        job.wait_for(lambda: len(job.starts(2)) == 2)
-        [first] = {step for _, step, _ in job.starts(2)}
-        slots.write_text("localhost:4\n")
-        job.wait_for(lambda: len(job.starts(4)) == 4)
-        [second] = {step for _, step, _ in job.starts(4)}
+        job.wait_for(lambda: len(job.starts(1)) == 1)
+        [first] = {step for _, step, _ in job.starts(1)}
+        slots.write_text("localhost:3\n")
+        job.wait_for(lambda: len(job.starts(3)) == 3)
+        (tmp_path / "fast").touch()
+        [second] = {step for _, step, _ in job.starts(3)}
         assert job.end() == 0 and 0 < first <= second <= STEPS, job.lines
         same(tmp_path, expected)
     finally:

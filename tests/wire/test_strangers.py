@@ -165,15 +165,21 @@ def test_a_job_that_is_attacked_while_it_starts_trains_all_the_same(tmp_path):
     assert len(count) >= 50  # somebody was there when the strangers came
 
 
+def until_saved(folder):
+    """A checkpoint is there; the workers hold before they are done, however long this process is kept waiting."""
+    while not (folder / "checkpoint.params").exists():
+        time.sleep(0.01)
+
+
 @linux
 @pytest.mark.parametrize("kind", ["dist_sync", "dist_async"])
 def test_a_stopped_worker_is_named_and_all_start_again_from_the_checkpoint(kind, tmp_path):
     options = ["--max-restarts", "1"]
-    with Job("resumed", kind, tmp_path, 40, options=options, MXNET_KVSTORE_TIMEOUT="8", PAUSE="0.05") as job:
+    with Job("resumed", kind, tmp_path, 8, options=options, MXNET_KVSTORE_TIMEOUT="8", HOLD_AT="3") as job:
         processes = job.processes(words="as process")
-        while not (tmp_path / "checkpoint.params").exists():
-            time.sleep(0.01)
+        until_saved(tmp_path)
         os.kill(processes[0], signal.SIGSTOP)  # the leader, who holds the meeting point
+        (tmp_path / "go").touch()
         code, said, errors = job.finish()
         assert code == 0, errors
         assert re.search(r"worker 0 has been silent since \d\d:\d\d:\d\d, for \d+ s; the others were ended", errors)
@@ -185,7 +191,7 @@ def test_a_stopped_worker_is_named_and_all_start_again_from_the_checkpoint(kind,
 def test_a_program_that_hangs_elsewhere_is_named(tmp_path):
     """Its threads answer, and in `dist_async` nobody waits for it."""
     start = time.monotonic()
-    with Job("hanging", "dist_async", tmp_path, MXNET_KVSTORE_TIMEOUT="3") as job:
+    with Job("hanging", "dist_async", tmp_path, MXNET_KVSTORE_TIMEOUT="4") as job:
         code, said, errors = job.finish()
         assert code == 1 and "worker 1 hangs" in said
         assert re.search(r"^worker 0 failed .*; worker 1 has not used the store since \d\d:\d\d:\d\d", errors, re.M)
@@ -221,11 +227,11 @@ def expected_weights(workers, steps):
 @linux
 def test_four_workers_one_of_them_killed_end_with_the_weights_of_an_undisturbed_run(tmp_path):
     options = ["--max-restarts", "1"]
-    with Job("resumed", "dist_sync", tmp_path, 20, workers=4, options=options, PAUSE="0.05") as job:
+    with Job("resumed", "dist_sync", tmp_path, 20, workers=4, options=options, HOLD_AT="5") as job:
         processes = job.processes(words="as process")
-        while not (tmp_path / "checkpoint.params").exists():
-            time.sleep(0.01)
+        until_saved(tmp_path)
         os.kill(processes[2], signal.SIGKILL)
+        (tmp_path / "go").touch()
         code, said, errors = job.finish(timeout=120)
         assert code == 0 and "worker 2 failed with exit code -9; the others were ended" in errors, errors
         assert len(re.findall(r"begins with step [1-9]", said)) == 4

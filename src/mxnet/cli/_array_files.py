@@ -70,6 +70,7 @@ def _read_torch(path):
     import torch
 
     from .._ops.registry.torch_dtypes import NAME
+    from ..gluon.model_zoo._torch_weights.published import check_sizes
     from ..ndarray import from_torch
 
     try:
@@ -80,6 +81,7 @@ def _read_torch(path):
     found = found.get("state_dict", found) if isinstance(found, dict) else found
     if not isinstance(found, dict) or not all(isinstance(v, torch.Tensor) for v in found.values()):
         raise MXNetError(f"{path} is not a dict of names and tensors; save module.state_dict()")
+    check_sizes(path, found.values())
     wrong = [f"{name} ({tensor.dtype})" for name, tensor in found.items() if tensor.dtype not in NAME]
     if wrong:
         raise MXNetError(f"MXNet has no such arrays: {', '.join(wrong)}")

@@ -65,9 +65,11 @@ def run(options):
     with tempfile.TemporaryDirectory(prefix="remx-serve-") as folder:
         if options.workers > 1:
             os.environ[FOLDER] = folder  # before the first import of prometheus_client, which looks at it
-        uvicorn = extras.load(NEED, "serve", "uvicorn", "starlette", "prometheus_client", "h11")
+        uvicorn = extras.load(NEED, "serve", "uvicorn", "starlette", "prometheus_client", "h11", "httptools")
+        from ..serve.connection import CONFIG
+
         settings = settings_of(options)
-        common = {"host": options.host, "port": options.port, "log_level": "warning", "server_header": False}
+        common = {"host": options.host, "port": options.port, "log_level": "warning", **CONFIG}
         common["timeout_graceful_shutdown"] = int(settings.timeout) + 1
         app = _application(settings, options.workers, folder)
         print(f"{settings.name} at http://{options.host}:{options.port}/v2/models/{settings.name}", flush=True)

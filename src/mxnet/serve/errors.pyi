@@ -9,6 +9,7 @@ from typing_extensions import Self
 import numpy
 
 from .._core.errors import MXNetError as MXNetError
+LONGEST: int
 
 class Refused(MXNetError):
     def __init__(self, status: Any, words: Any, headers: Any = ...) -> None: ...

@@ -2,12 +2,15 @@
 
 import json
 import math
+import reprlib
 
 import numpy as np
 
 from .errors import Refused
 
 LENGTH = "inference-header-content-length"
+DIMENSIONS = 32  # MXNet's own limit
+SIZES = 1 << 62
 DATATYPES = {
     "BOOL": "bool",
     "FP16": "float16",
@@ -32,8 +35,8 @@ def split_body(body, length):
     if length is None:
         head, rest = body, b""
     else:
-        if not length.isdecimal() or int(length) > len(body):
-            raise Refused(400, f"{LENGTH}: {length} does not fit a body of {len(body)} bytes")
+        if not length.isdecimal() or len(length) > 20 or int(length) > len(body):
+            raise Refused(400, f"{LENGTH}: {reprlib.repr(length)} does not fit a body of {len(body)} bytes")
         head, rest = body[: int(length)], body[int(length) :]
     request = parse_json(head)
     if not isinstance(request, dict):
@@ -50,8 +53,10 @@ def _parameters(item):
 
 def _shape(item, name):
     shape = item.get("shape")
-    if not isinstance(shape, list) or any(type(n) is not int or n < 0 for n in shape):
-        raise Refused(400, f"input {name}: shape must be a list of numbers, not {shape!r}")
+    if not isinstance(shape, list) or any(type(n) is not int or not 0 <= n < SIZES for n in shape):
+        raise Refused(400, f"input {name}: shape must be a list of numbers, not {reprlib.repr(shape)}")
+    if len(shape) > DIMENSIONS:
+        raise Refused(400, f"input {name}: a shape may have {DIMENSIONS} numbers, this one has {len(shape)}")
     return tuple(shape)
 
 
@@ -62,9 +67,22 @@ def _dtype(item, name):
     return DATATYPES[datatype]
 
 
+def _check_numbers(data, dtype):
+    """Lists of numbers and of lists, nothing else: NumPy gives each of many texts the room of the longest."""
+    lists = [[data]]
+    while lists:
+        items = lists.pop()
+        kinds = set(map(type, items))
+        if not kinds <= {list, int, float, bool}:
+            raise ValueError(f"the data are not of type {dtype}")
+        if list in kinds:
+            lists.extend(item for item in items if type(item) is list)
+
+
 def numbers(data, dtype, name):
     """An array of JSON's lists; what would be rounded or cut off is refused."""
     try:
+        _check_numbers(data, dtype)
         array = np.array(data)
         if array.dtype.kind not in "biuf" or (array.dtype.kind == "f" and np.dtype(dtype).kind in "iub" and array.size):
             raise ValueError(f"the data are not of type {dtype}")
@@ -79,14 +97,22 @@ def _in_json(item, shape, dtype, name):
     array = numbers(item["data"], dtype, name)
     if array.size != math.prod(shape):
         raise Refused(400, f"input {name}: the shape {list(shape)} needs {math.prod(shape)} numbers, got {array.size}")
-    return array.reshape(shape)
+    return _reshaped(array, shape, name)
+
+
+def _reshaped(array, shape, name):
+    try:
+        return array.reshape(shape)
+    except ValueError as error:  # sizes that no array can have, beside a 0
+        raise Refused(400, f"input {name}: {error}") from None
 
 
 def _in_bytes(rest, size, shape, dtype, name):
     needed = math.prod(shape) * np.dtype(dtype).itemsize
     if type(size) is not int or size != needed or len(rest) < size:
-        raise Refused(400, f"input {name}: {needed} bytes are needed, binary_data_size is {size}, {len(rest)} came")
-    return np.frombuffer(bytearray(rest[:size]), dtype).reshape(shape)
+        told = f"binary_data_size is {reprlib.repr(size)}, {len(rest)} came"
+        raise Refused(400, f"input {name}: {needed} bytes are needed, {told}")
+    return _reshaped(np.frombuffer(bytearray(rest[:size]), dtype), shape, name)
 
 
 def read_inputs(request, rest):
@@ -121,7 +147,10 @@ def wanted_outputs(request, names):
         raise Refused(400, "outputs must be a list of objects with names")
     for item in items:
         if item.get("name") not in names:
-            raise Refused(400, f"there is no output {item.get('name')!r}; there are {', '.join(names)}")
+            asked = reprlib.repr(item.get("name"))
+            raise Refused(400, f"there is no output {asked}; there are {', '.join(names)}")
+    if len(items) > len(names):
+        raise Refused(400, f"there are {len(names)} outputs, {len(items)} were asked for")
     return [(item["name"], _parameters(item).get("binary_data", binary) is True) for item in items]
 
 

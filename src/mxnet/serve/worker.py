@@ -4,9 +4,6 @@ import os
 import sys
 import threading
 
-from .app import application
-from .settings import Settings
-
 
 def _end_with_the_front():
     """The front holds the other end of this process's input; when it is gone, nobody needs an answer."""
@@ -17,9 +14,12 @@ def _end_with_the_front():
 
 def main(path):
     """Serve until a signal, or the end of the front."""
+    threading.Thread(target=_end_with_the_front, daemon=True).start()  # before imports, which take seconds
     import uvicorn
 
-    threading.Thread(target=_end_with_the_front, daemon=True).start()
+    from .app import application
+    from .settings import Settings
+
     settings = Settings.told()
     common = {"log_level": "warning", "server_header": False, "timeout_keep_alive": 86400}
     uvicorn.run(application(settings), uds=path, timeout_graceful_shutdown=int(settings.timeout) + 1, **common)

@@ -11,7 +11,5 @@ import numpy
 import os
 import sys
 import threading
-from .app import application as application
-from .settings import Settings as Settings
 def _end_with_the_front() -> None: ...
 def main(path: str | os.PathLike[str]) -> None: ...

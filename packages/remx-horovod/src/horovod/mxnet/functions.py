@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 
 import mxnet as mx
+from mxnet._wire import secret
 from mxnet._wire.channel import digest
 from mxnet.base import MXNetError
 from mxnet.kvstore.group import Meeting
@@ -16,14 +17,19 @@ from .collectives import allgather, broadcast_
 _SIGNED = 32  # bytes of the signature
 
 
+def _signature(data):
+    key = Meeting.secret or secret.of_job()  # a program that has made the process group itself has met nobody here
+    return digest(key, b"horovod object", data)
+
+
 def _packed(obj):
     data = pickle.dumps(obj)
-    return digest(Meeting.secret or b"", b"horovod object", data) + data
+    return _signature(data) + data
 
 
 def _unpacked(data):
     signature, data = data[:_SIGNED], data[_SIGNED:]
-    if not hmac.compare_digest(signature, digest(Meeting.secret or b"", b"horovod object", data)):
+    if not hmac.compare_digest(signature, _signature(data)):
         raise MXNetError("an object came that no member of this job has sent")
     return pickle.loads(data)
 

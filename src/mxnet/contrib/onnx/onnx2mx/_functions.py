@@ -3,19 +3,22 @@
 import numpy as np
 
 from ....base import MXNetError
-from ._limits import shapes_stay_small
 from ._node import Unknown
 
 
 def inferred(model):
-    """The model with the shapes of all its values, as far as they follow; its own functions are written out."""
+    """The model with the shapes of all its values, as far as they follow; its own functions are written out.
+
+    ONNX does not carry values of shapes along here (`data_prop`): it takes every list of numbers for a shape, and 140
+    bytes for each number that the list is said to have. The importer computes with shapes itself.
+    """
     import onnx
     import onnx.inliner
 
     try:
         if model.functions:
             model = onnx.inliner.inline_local_functions(model, convert_version=True)
-        return onnx.shape_inference.infer_shapes(model, data_prop=shapes_stay_small(model.graph))
+        return onnx.shape_inference.infer_shapes(model)
     except (onnx.shape_inference.InferenceError, MemoryError, RuntimeError, ValueError, TypeError) as error:
         raise MXNetError(f"the shapes of the model's values cannot be inferred: {str(error).strip()}") from None
 

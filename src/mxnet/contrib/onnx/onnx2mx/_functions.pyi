@@ -10,7 +10,6 @@ import numpy
 
 import numpy as np
 from ....base import MXNetError as MXNetError
-from ._limits import shapes_stay_small as shapes_stay_small
 from ._node import Unknown as Unknown
 def inferred(model: Any) -> Any: ...
 def evaluated(proto: Any, opsets: Any, constants: Any) -> Any: ...

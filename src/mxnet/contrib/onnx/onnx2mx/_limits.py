@@ -10,7 +10,6 @@ from ....base import MXNetError
 BYTES, NODES = 1 << 28, 100_000  # defaults of the two settings
 _GROWN = 4  # times the bytes of the file's own tensors: weights that are transposed or converted are made again
 SHOWN = 4096  # elements of a constant from which shapes may follow
-_PROPAGATED = 1 << 16  # elements of a shape that ONNX's inference may carry along
 # How many elements come out depends on the values that go in, at most so many times their number.
 _BY_VALUES = {"NonZero": 32, "Compress": 1, "Unique": 4, "NonMaxSuppression": 3, "If": 1}
 _SLOW = frozenset("Conv ConvTranspose ConvInteger MatMul MatMulInteger Gemm Einsum LSTM GRU RNN Resize Upsample DFT "
@@ -54,7 +53,10 @@ def _too_many_nodes(name, most):
 
 
 def check_nodes(model, budget):
-    """Refuse functions that call each other into more nodes than allowed, before they are written out."""
+    """Refuse functions that call each other into more nodes than allowed, before they are written out.
+
+    And counts that no node of the file bears: ONNX's inference makes lists as long.
+    """
     functions = {(f.domain, f.name): f for f in model.functions}
     known = {}
 
@@ -62,6 +64,7 @@ def check_nodes(model, budget):
         total = 0
         for node in nodes:
             key = (node.domain, node.op_type)
+            _check_counts(node)
             total += 1 + sum(count(g.node, above) for a in node.attribute for g in (a.g, *a.graphs))
             if key in functions:
                 if key in above:
@@ -75,6 +78,15 @@ def check_nodes(model, budget):
         raise MXNetError(_too_many_nodes("the graph", budget.most_nodes))
 
 
+def _check_counts(node):
+    bounds = {("Split", "num_outputs"): len(node.output), ("Scan", "num_scan_inputs"): len(node.input)}
+    for attribute in node.attribute:
+        most = bounds.get((node.op_type, attribute.name))
+        if most is not None and not 1 <= attribute.i <= most:
+            name = node.name or next(iter(node.output), "")
+            raise MXNetError(f"node {name} ({node.op_type}): {attribute.name} is {attribute.i}, the node has {most}")
+
+
 def check_texts(message):
     """The message itself, if all its texts are UTF-8: protobuf gives others as bytes, which no name may be."""
     for field, value in message.ListFields():
@@ -86,25 +98,6 @@ def check_texts(message):
             for part in (value,) if hasattr(value, "ListFields") else value:
                 check_texts(part)
     return message
-
-
-def shapes_stay_small(graph):
-    """May ONNX's inference carry the values of shapes along? Joining them again and again makes them huge."""
-    lengths = {tensor.name: math.prod(tensor.dims) for tensor in graph.initializer}
-    return _stay_small(graph, lengths)
-
-
-def _stay_small(graph, lengths):
-    for node in graph.node:
-        longest = [lengths.get(name, 64) for name in node.input]
-        length = sum(longest) if node.op_type == "Concat" else max(longest, default=0)
-        length = max([length, *(math.prod(a.t.dims) for a in node.attribute)])
-        if node.op_type == "Concat" and length > _PROPAGATED:
-            return False
-        lengths.update(dict.fromkeys(node.output, length))
-        if not all(_stay_small(inner, lengths) for a in node.attribute for inner in (a.g, *a.graphs)):
-            return False
-    return True
 
 
 def foldable(node, proto, constants, opset):

@@ -1,6 +1,5 @@
 """ONNX graphs as symbols: constants are folded, every other node goes through its converter in the table."""
 
-import math
 from collections import ChainMap
 
 import numpy as np
@@ -13,7 +12,7 @@ from ...._core.extras import load as load_extra
 from ....base import MXNetError
 from . import _converters  # noqa: F401 - fills the table
 from ._functions import body_of, evaluated, inferred
-from ._limits import SHOWN, Budget, check_nodes, check_texts, foldable
+from ._limits import Budget, check_nodes, check_texts, foldable
 from ._node import TABLE, Node, Unknown, apply_partial
 
 RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli")
@@ -63,34 +62,11 @@ class Importer:
     def model(self, model):
         """The outputs of a whole model; its inputs are variables."""
         check_nodes(model, self.budget)
-        self._check_constants(model)
         graph = inferred(model).graph
         weights = {t.name for t in graph.initializer}
         self.inputs = [info.name for info in graph.input if info.name not in weights]
         self.symbols.update((name, symbol.Variable(name)) for name in self.inputs)
         return self.outputs(graph)
-
-    def _check_constants(self, model):
-        """Refuse constants that are too large before ONNX infers shapes from them, for which it makes lists as long."""
-        ahead = Importer(self.opsets, budget=Budget(model))
-        small = (tensor for tensor in model.graph.initializer if math.prod(tensor.dims) <= SHOWN)
-        ahead.constants.update((tensor.name, stored_array(tensor)) for tensor in small)
-        for proto in model.graph.node:
-            names = [name for name in proto.input if name]
-            if proto.domain not in DOMAINS or proto.op_type in RANDOM or not all(n in ahead.constants for n in names):
-                continue
-            try:
-                node = Node(proto, ahead)
-                made = None if node.graphs else foldable(node, proto, ahead.constants, self.opset)
-            except MXNetError:
-                raise
-            except FAULTS:  # its conversion will say what is wrong with it
-                continue
-            for shape, dtype in made or ():
-                ahead.budget.claim(node, shape, dtype.itemsize)
-            if made and all(math.prod(shape) <= SHOWN for shape, _ in made):
-                results = ahead._evaluated(node, proto, names)
-                ahead.constants.update(zip(filter(None, proto.output), map(np.asarray, results), strict=False))
 
     def outputs(self, graph):
         """The symbols that a graph gives; its inputs are known already."""

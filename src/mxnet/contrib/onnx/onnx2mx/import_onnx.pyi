@@ -10,7 +10,6 @@ import numpy
 
 from mxnet._typing import Context
 from mxnet._typing import ndarray
-import math
 from collections import ChainMap
 import numpy as np
 from .... import ndarray as nd
@@ -23,7 +22,6 @@ from . import _converters as _converters
 from ._functions import body_of as body_of
 from ._functions import evaluated as evaluated
 from ._functions import inferred as inferred
-from ._limits import SHOWN as SHOWN
 from ._limits import Budget as Budget
 from ._limits import check_nodes as check_nodes
 from ._limits import check_texts as check_texts
@@ -41,7 +39,6 @@ def read_model(model_file: Any) -> Any: ...
 class Importer:
     def __init__(self, opsets: Any, outer: Any = ..., prefix: str | None = ..., budget: Any = ...) -> None: ...
     def model(self, model: Any) -> Any: ...
-    def _check_constants(self, model: Any) -> None: ...
     def outputs(self, graph: Any) -> Any: ...
     def convert(self, graph: Any) -> None: ...
     def inside(self, name: str | None, opsets: Any = ...) -> Importer: ...

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...._core.errors import MXNetError
-from ...._formats.archives import sha256_of
+from ...._formats.archives import ALWAYS, RATIO, sha256_of
 from ...._formats.fetch import own_mirrors, replace_file
 from ...._formats.mirrors import Candidate, first_accepted
 
@@ -164,7 +164,15 @@ def _tensors(path, torch):
         found = found.get(key, found) if isinstance(found, dict) else found
     if not isinstance(found, dict) or not all(isinstance(value, torch.Tensor) for value in found.values()):
         raise MXNetError(f"{path} is not a dict of names and tensors; save module.state_dict()")
+    check_sizes(path, found.values())
     return {name: tensor.detach() for name, tensor in found.items()}
+
+
+def check_sizes(path, tensors):
+    """Tensors of a file may share memory, or repeat one number: copies of them are bounded by the file's size."""
+    size, allowed = sum(t.numel() * t.element_size() for t in tensors), max(RATIO * os.path.getsize(path), ALWAYS)
+    if size > allowed:
+        raise MXNetError(f"the tensors of {path} have {size} bytes, a file of its size may hold {allowed}")
 
 
 def _with_colours(state):
