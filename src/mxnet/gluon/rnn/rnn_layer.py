@@ -91,7 +91,22 @@ class _RNNLayer(HybridBlock):
         return found
 
     def state_info(self, batch_size=0):
-        """Shape, layout and type of each state."""
+        """Shape, layout and data type of each state.
+
+        Parameters
+        ----------
+        batch_size : int, default 0
+            The number of samples; 0 leaves it open.
+
+        Returns
+        -------
+        list of dict
+
+        Examples
+        --------
+        >>> [info["shape"] for info in mx.gluon.rnn.LSTM(4, num_layers=2).state_info(3)]
+        [(2, 3, 4), (2, 3, 4)]
+        """
         raise NotImplementedError
 
     def _state(self, batch_size, size):
@@ -131,7 +146,26 @@ class _RNNLayer(HybridBlock):
         self._dtype = dtype
 
     def begin_state(self, batch_size=0, func=ndarray.zeros, **kwargs):
-        """Initial states, each made by `func`."""
+        """Make the states before the first time step.
+
+        Parameters
+        ----------
+        batch_size : int, default 0
+            The number of samples.
+        func : callable, default mx.nd.zeros
+            Makes a state from its shape.
+        **kwargs
+            Further arguments of `func`, such as `ctx`.
+
+        Returns
+        -------
+        list of NDArray
+
+        Examples
+        --------
+        >>> mx.gluon.rnn.GRU(4, num_layers=2).begin_state(batch_size=3)[0].shape
+        (2, 3, 4)
+        """
         states = [
             func(name=f"{self.prefix}h0_{i}", **{**info, **kwargs})
             for i, info in enumerate(self.state_info(batch_size))
