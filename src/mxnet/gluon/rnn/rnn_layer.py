@@ -392,10 +392,16 @@ class GRU(_RNNLayer):
 
 
 _COMMON = """
-    Inputs are (time, batch, features), with layout "NTC" (batch, time, features), and so are the results, which have
-    `hidden_size` features, twice as many if `bidirectional`. Called with states too, a list such as
-    `begin_state(batch_size)` gives, it returns (results, states), else the results alone; it begins with zeros then.
-    `dropout` acts between the layers. `input_size` may be left open (0): the first batch tells it.
-    """
+    Notes
+    -----
+    Input: an array of shape (time, batch, features), or (batch, time, features) with `layout="NTC"`. Output: an array
+    of the same layout with `hidden_size` features, twice as many if `bidirectional`.
+
+    Called with states as well, such as `begin_state(batch_size)` returns, the layer returns (output, new states);
+    without them it starts from zeros and returns the output alone. `dropout` is applied between the layers, not after
+    the last one. If `input_size` is 0, the first batch determines it.
+
+"""
 for _layer in (RNN, LSTM, GRU):
-    _layer.__doc__ = _layer.__doc__ and f"{_layer.__doc__.rstrip()}\n{_COMMON}"  # `python -OO` has none
+    if _layer.__doc__:  # `python -OO` has none
+        _layer.__doc__ = _layer.__doc__.replace("\n    Examples\n", f"{_COMMON}    Examples\n", 1)
