@@ -1,4 +1,4 @@
-"""Runs the tutorials and guides and keeps what their blocks print and draw in docs/outputs/, where the site takes it from.
+"""Runs the tutorials and guides and keeps what they print and draw in docs/outputs/, where the site takes it from.
 
 `python docs/run_tutorials.py` runs those whose code has changed, `--fresh` runs all, names after it run only these.
 Each runs in a process and in a folder of its own, from top to bottom, as a reader would run it.
