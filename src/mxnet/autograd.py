@@ -73,7 +73,7 @@ def is_training():
 
 
 def set_recording(is_recording):
-    """Turn recording on or off in this thread. The scopes `record` and `pause` do it with an end.
+    """Turn recording on or off in this thread. Prefer the scopes `record` and `pause`, which restore the state.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ class Monitor:
     interval : int
         The number of batches between two reports.
     stat_func : callable, optional
-        The statistic of an array; without it, the mean of the absolute values.
+        The statistic of an array; by default its root mean square, norm(x) / sqrt(x.size).
     pattern : str, default '.*'
         A regular expression that the names must match.
     sort : bool, default False

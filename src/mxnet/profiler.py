@@ -178,7 +178,7 @@ def set_state(state="stop", profile_process="worker"):
     state : str, default 'stop'
         'run' or 'stop'.
     profile_process : str, default 'worker'
-        worker or server; a server's profile is its own process's.
+        'worker' profiles this process; 'server' asks the servers of a distributed store, which profile themselves.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def pause(profile_process="worker"):
     Parameters
     ----------
     profile_process : str, default 'worker'
-        worker or server; a server's profile is its own process's.
+        'worker' profiles this process; 'server' asks the servers of a distributed store, which profile themselves.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def resume(profile_process="worker"):
     Parameters
     ----------
     profile_process : str, default 'worker'
-        worker or server; a server's profile is its own process's.
+        'worker' profiles this process; 'server' asks the servers of a distributed store, which profile themselves.
 
     Examples
     --------
@@ -293,7 +293,7 @@ def dump(finished=True, profile_process="worker"):
     finished : bool, default True
         Whether recording stops.
     profile_process : str, default 'worker'
-        worker or server; a server's profile is its own process's.
+        'worker' profiles this process; 'server' asks the servers of a distributed store, which profile themselves.
 
     Examples
     --------
