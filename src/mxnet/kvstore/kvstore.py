@@ -203,7 +203,6 @@ class KVStore(KVStoreBase):
                     _copy(held, array)
 
     def pushpull(self, key, value, out=None, priority=0):
-        """`push`, then `pull` into `out`, or into the values themselves."""
         self.push(key, value, priority)
         self.pull(key, value if out is None else out, priority, ignore_sparse=False)
 
@@ -225,7 +224,6 @@ class KVStore(KVStoreBase):
         """
 
     def broadcast(self, key, value, out, priority=0):
-        """`init`, then `pull` into `out`."""
         self.init(key, value)
         self.pull(key, out, priority, ignore_sparse=False)
 

@@ -515,7 +515,6 @@ class Module(ParameterModule):
 
     # ------------------------------------------------------------------ computing
     def forward(self, data_batch, is_train=None):
-        """Compute the outputs for a batch, or a list of batches, one for each device; other shapes rebind."""
         self._assert_ready()
         shapes = _batch_shapes(data_batch)
         if shapes != tuple(x.shape for x in self._data_shapes):
@@ -579,7 +578,6 @@ class Module(ParameterModule):
         self._exec_group.install_monitor(mon)
 
     def prepare(self, data_batch, sparse_row_id_fn=None):
-        """Pull the rows of row-sparse parameters that the batch will need."""
         self._assert_bound()
         if sparse_row_id_fn is None:
             return
