@@ -28,6 +28,7 @@ MODULES = (
     "symbol.random symbol.symbol test_utils util visualization"
 ).split()
 WIDTH = 88  # a signature that is longer is written with one argument a line
+WIDE = "---\nhide: [navigation]\n---\n\n"  # pages of the reference are not in the menu, whose column stays empty
 WORDS = {
     "en": {
         "title": "Reference",
@@ -78,15 +79,30 @@ def own(module):
 
 
 WHOLE = {"NDArray", "Symbol"}  # put together from parts that are not public, so their methods are shown here
+CALLED = {"forward", "hybrid_forward"}  # of a layer, which is called; the docstring of its class says with what
 
 
 def methods(kind):
-    """Public methods that a class defines itself; of the two classes in WHOLE, all."""
+    """Public methods that a class, or a private base of it, defines; of the two classes in WHOLE, all."""
     for name, member in sorted(inspect.getmembers(kind)):
         if name.startswith("_") or not (inspect.isroutine(member) or isinstance(member, property)):
             continue
-        if name in vars(kind) or kind.__name__ in WHOLE:
+        owner = next(base for base in kind.__mro__ if name in vars(base))
+        if (owner is kind or owner.__name__.startswith("_") or kind.__name__ in WHOLE) and _is_shown(kind, name):
             yield name, member
+
+
+def _is_shown(kind, name):
+    return name not in CALLED or kind.__name__ in ("Block", "HybridBlock") or not hasattr(kind, "collect_params")
+
+
+def public_bases(kind):
+    """The nearest public base classes: those of a private base in its place."""
+    for base in kind.__bases__:
+        if base.__name__.startswith("_") or "._" in base.__module__:
+            yield from public_bases(base)
+        elif base is not object:
+            yield base
 
 
 def source(thing, depth, words):
@@ -122,7 +138,7 @@ class Pages:
         parts = [f"## {name}\n\n", source(thing, depth, self.words), call(signature(name, thing))]
         parts.append(self.text(name, thing))
         if inspect.isclass(thing):
-            bases = ", ".join(base.__name__ for base in thing.__bases__ if base is not object)
+            bases = ", ".join(dict.fromkeys(base.__name__ for base in public_bases(thing)))
             parts += [f"\n{self.words['extends'].format(bases)}\n"] if bases else []
             parts += [self.method(name, *pair) for pair in methods(thing)]
         return "".join(parts) + "\n"
@@ -136,7 +152,7 @@ class Pages:
         """The page of a module."""
         module = importlib.import_module(f"mxnet.{name}")
         entries = "\n".join(self.entry(*pair) for pair in own(module))
-        return f"# mxnet.{name}\n\n{self.module_summary(name, module)}\n\n{entries}"
+        return f"{WIDE}# mxnet.{name}\n\n{self.module_summary(name, module)}\n\n{entries}"
 
     def module_summary(self, name, module):
         return (MODULES_ZH.get(name) if self.chinese else None) or summary(module)
@@ -200,7 +216,7 @@ def write(language, folder, families):
     texts = {f"{name}.md": pages.module(name) for name in MODULES}
     for name, head, operators in families:
         body = "\n".join(pages.operator(*pair) for pair in operators)
-        texts[f"operators/{name}.md"] = f"# {name}\n\n{pages.family(name, head)}\n\n{body}"
+        texts[f"operators/{name}.md"] = f"{WIDE}# {name}\n\n{pages.family(name, head)}\n\n{body}"
     texts["index.md"] = pages.index([(name, head) for name, head, _ in families])
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")

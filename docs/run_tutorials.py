@@ -1,4 +1,4 @@
-"""Runs the tutorials and keeps what their blocks print and draw in docs/outputs/, where the site takes it from.
+"""Runs the tutorials and guides and keeps what they print and draw in docs/outputs/, where the site takes it from.
 
 `python docs/run_tutorials.py` runs those whose code has changed, `--fresh` runs all, names after it run only these.
 Each runs in a process and in a folder of its own, from top to bottom, as a reader would run it.
@@ -24,8 +24,19 @@ LIMIT = 400  # seconds for one tutorial
 
 
 def page_of(name):
-    """The file of a tutorial; `home` is the home page, whose block is run in the same way."""
-    return FOLDER.with_name("index.md") if name == "home" else FOLDER / f"{name}.md"
+    """The file of a tutorial; other pages, whose blocks are run in the same way, are called `home` or `page-….`."""
+    pages = {"home": "index.md", "page-start": "start.md"}
+    if name in pages:
+        return FOLDER.with_name(pages[name])
+    if name.startswith("page-"):
+        return FOLDER.with_name("guide") / f"{name.removeprefix('page-')}.md"
+    return FOLDER / f"{name}.md"
+
+
+def others():
+    """The pages with Python blocks that are no tutorials: the home page, the first steps and the guides."""
+    guides = sorted(FOLDER.with_name("guide").glob("*.md"))
+    return ["home", "page-start", *(f"page-{p.stem}" for p in guides if blocks(p.read_text(encoding="utf-8")))]
 
 
 def run_block(code, space, name):
@@ -133,7 +144,7 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     OUTPUTS = options.outputs
     OUTPUTS.mkdir(parents=True, exist_ok=True)
-    chosen = options.names or [name for name in ["home", *names()] if options.fresh or not is_fresh(name)]
+    chosen = options.names or [name for name in [*others(), *names()] if options.fresh or not is_fresh(name)]
     for name in chosen:
         run(name, options.quick) if options.here else start(name, options)
 

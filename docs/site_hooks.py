@@ -53,7 +53,7 @@ def on_files(files, config):
 
 # ---------------------------------------------------------------------- pages
 def on_page_markdown(markdown, page, config, files):
-    """Outputs below the blocks of tutorials, cards in the gallery, formulas as MathML."""
+    """Outputs below the blocks of tutorials and guides, cards in the gallery, formulas as MathML."""
     uri, outputs = page.file.src_uri, _outputs(config)
     if uri == "tutorials/index.md":
         return _gallery(markdown, outputs)
@@ -61,6 +61,10 @@ def on_page_markdown(markdown, page, config, files):
         return _formulas(_with_outputs(markdown, outputs / f"{Path(uri).stem}.json", "../outputs"))
     if uri == "index.md":
         return _with_outputs(markdown, outputs / "home.json", "outputs")
+    if uri == "start.md":
+        return _with_outputs(markdown, outputs / "page-start.json", "outputs")
+    if uri.startswith("guide/"):
+        return _with_outputs(markdown, outputs / f"page-{Path(uri).stem}.json", "../outputs")
     return markdown
 
 

@@ -634,6 +634,42 @@ RARER = {
         lambda: mx.init.Xavier("normal")._init_weight("w", nd.ones((2, 2))),
     ),
     "crop": (mx.MXNetError, r"3 \+ 4 vs. 5", lambda: nd.image.crop(nd.ones((5, 5, 3)), x=3, y=0, width=4, height=2)),
+    "slice of a symbol": (TypeError, "integer index.*F.slice_axis", lambda: sym.var("x")[:, 1:]),
+    "label of another shape": (
+        ValueError,
+        r"^Cannot reshape array of size 20 into shape \(4, 3\); the label of shape \(4, 5\) does not fit",
+        lambda: gluon.loss.L2Loss()(nd.ones((4, 3)), nd.ones((4, 5))),
+    ),
+    "label of another name": (
+        KeyError,
+        "'softmax_label' is no input of the network, whose inputs are data, out_label. .*label_names=",
+        lambda: labelled("out").bind([("data", (2, 3))], [("softmax_label", (2,))]),
+    ),
+    "matmul": (
+        mx.MXNetError,
+        r"matrices of shapes \(2, 3\) and \(4, 5\) cannot be multiplied: the inner sizes 3 and 4 differ",
+        lambda: mx.np.matmul(mx.np.ones((2, 3)), mx.np.ones((4, 5))),
+    ),
+    "sum": (
+        mx.MXNetError,
+        "the sizes 3 and 4 of axis 1 differ, and neither is 1",
+        lambda: nd.ones((2, 3)) + nd.ones((2, 4)),
+    ),
+    "joined": (
+        mx.MXNetError,
+        "input 1, counted from 0, has size 4 where input 0 has 3; only axis 0 may differ",
+        lambda: nd.concat(nd.ones((2, 3)), nd.ones((3, 4)), dim=0),
+    ),
+    "contracted": (
+        mx.MXNetError,
+        "the sizes to sum over differ: 3 on axis -1 of the first input, 2 on axis -2 of the second",
+        lambda: mx.np.dot(mx.np.ones((2, 3)), mx.np.ones((2, 3))),
+    ),
+    "einsum": (
+        mx.MXNetError,
+        "the letter j has size 3 first and size 2 in input 1, counted from 0",
+        lambda: mx.np.einsum("ij,jk->ik", mx.np.ones((2, 3)), mx.np.ones((2, 3))),
+    ),
     "sequential module": (
         AssertionError,
         "call bind, then init_params",
@@ -646,6 +682,13 @@ RARER = {
 def test_words_of_rarer_mistakes(kind, words, mistake):
     with pytest.raises(kind, match=words):
         mistake()
+
+
+def labelled(name):
+    """A module whose label has another name than the usual one, of which MXNet only warns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return mx.mod.Module(sym.SoftmaxOutput(sym.var("data"), name=name))
 
 
 class Damaged(gluon.data.Dataset):

@@ -192,10 +192,10 @@ TEXTS = {
         "(the median over all parameters of the relative error). MXNet is 1.9.1; torch is ReMX with "
         "`MXNET_KERNELS=torch`; ReMX is with its kernels. Batches have 8 images; each number is the median over "
         "five draws of parameters, images and heads, which are the same for all. Made by `tools/kernel_numbers.py`.\n\n"
-        "A maximum or a ReLU that decides the other way, because two numbers are equal to their last digits, changes "
-        "all gradients before it. One such decision makes an error of a percent; deep networks have some in every run, "
-        "in all three columns, and there the errors scatter from draw to draw.\n\n"
-        "ReMX is meant to stay below 1.5 times MXNet's error. Gradients do, but for MobileNetV2's, which scatter. "
+        "Where two values are almost equal, rounding decides which one a maximum or a ReLU selects, and another choice "
+        "changes all gradients before it. One such case changes gradients by about a percent. Deep networks have a few "
+        "in every run, in all three columns, so their errors vary from draw to draw.\n\n"
+        "The goal is an error below 1.5 times MXNet's. Gradients do, but for MobileNetV2's, which scatter. "
         "Outputs of networks with many batch norms do not: torch's own are at 1.4 to 2 times MXNet's there, and "
         "ReMX, which folds the batch norms into the weights, at 1.6 to 3.8 times; all are below one part in a million.",
         "| network | output: MXNet | torch | ReMX | gradients: MXNet | torch | ReMX |",

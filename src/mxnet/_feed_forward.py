@@ -318,6 +318,13 @@ class FeedForward(BASE_ESTIMATOR):
         -------
         numpy.ndarray, or list of them for several outputs
             With `return_data`, a tuple of outputs, data and labels.
+
+        Examples
+        --------
+        >>> model = mx.model.FeedForward(mx.sym.var("data") * 2, arg_params={}, aux_params={}, numpy_batch_size=2)
+        >>> model.predict(np.ones((2, 3)))
+        array([[2., 2., 2.],
+               [2., 2., 2.]], dtype=float32)
         """
         data = self._init_iter(X, None, is_train=False)
         rows = []
@@ -347,6 +354,13 @@ class FeedForward(BASE_ESTIMATOR):
         Returns
         -------
         float
+
+        Examples
+        --------
+        >>> net = mx.sym.SoftmaxOutput(mx.sym.var("data"), name="softmax")
+        >>> model = mx.model.FeedForward(net, arg_params={}, aux_params={})
+        >>> float(model.score(mx.io.NDArrayIter(np.eye(2), np.array([0, 1]), batch_size=2)))
+        1.0
         """
         eval_metric = as_metric(eval_metric)
         data = self._init_iter(X, None, is_train=False)
@@ -395,6 +409,14 @@ class FeedForward(BASE_ESTIMATOR):
             Watches the arrays of the network.
         eval_end_callback, eval_batch_end_callback : callable or list of callable, optional
             Called after each evaluation and after each of its batches.
+
+        Examples
+        --------
+        >>> net = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2), name="softmax")
+        >>> model = mx.model.FeedForward(net, num_epoch=1, numpy_batch_size=2)
+        >>> _ = model.fit(np.ones((4, 3)), np.array([0, 1, 0, 1]))
+        >>> model.predict(np.ones((2, 3))).shape
+        (2, 2)
         """
         logger = logger or logging
         data, eval_data = self._init_iter(X, y, is_train=True), self._init_eval_iter(eval_data)
@@ -433,6 +455,14 @@ class FeedForward(BASE_ESTIMATOR):
             Number of the checkpoint; `num_epoch` by default.
         remove_amp_cast : bool
             Whether casts of mixed precision are removed from the symbol.
+
+        Examples
+        --------
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+        >>> parameters = {"fc_weight": mx.nd.ones((2, 3)), "fc_bias": mx.nd.zeros((2,))}
+        >>> mx.model.FeedForward(net, arg_params=parameters, aux_params={}).save("fc", epoch=1)
+        >>> mx.model.FeedForward.load("fc", 1).predict(mx.io.NDArrayIter(np.ones((1, 3)), batch_size=1))
+        array([[3., 3.]], dtype=float32)
         """
         epoch = self.num_epoch if epoch is None else epoch
         assert epoch is not None
@@ -456,6 +486,13 @@ class FeedForward(BASE_ESTIMATOR):
         Returns
         -------
         FeedForward
+
+        Examples
+        --------
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+        >>> mx.model.save_checkpoint("fc", 1, net, {"fc_weight": mx.nd.ones((2, 3)), "fc_bias": mx.nd.zeros((2,))}, {})
+        >>> mx.model.FeedForward.load("fc", 1).predict(mx.io.NDArrayIter(np.ones((1, 3)), batch_size=1))
+        array([[3., 3.]], dtype=float32)
         """
         symbol, args, auxs = load_checkpoint(prefix, epoch)
         return FeedForward(symbol, ctx, begin_epoch=epoch, arg_params=args, aux_params=auxs, **kwargs)
@@ -481,12 +518,34 @@ class FeedForward(BASE_ESTIMATOR):
         eval_batch_end_callback=None,
         **kwargs,
     ):
-        """Make a model and train it, in one call; the arguments are those of the class and of `fit`.
+        """Make a model and train it in one call.
+
+        Parameters
+        ----------
+        symbol : Symbol
+            The network.
+        X, y : DataIter or array, and array of labels
+            The training data, as for `fit`.
+        ctx, num_epoch, epoch_size, optimizer, initializer, **kwargs
+            As for the class.
+        eval_data, eval_metric, epoch_end_callback, batch_end_callback, kvstore, logger, work_load_list,
+        eval_end_callback
+            As for `fit`.
+        eval_batch_end_callback : callable, optional
+            Called after each batch of the evaluation.
 
         Returns
         -------
         FeedForward
-            The trained model.
+
+        Examples
+        --------
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+        >>> net = mx.sym.SoftmaxOutput(net, name="softmax")
+        >>> data = mx.io.NDArrayIter(np.ones((4, 3)), np.array([0, 1, 0, 1]), batch_size=2)
+        >>> model = mx.model.FeedForward.create(net, data, num_epoch=1, learning_rate=0.1)
+        >>> sorted(model.arg_params)
+        ['fc_bias', 'fc_weight']
         """
         made = FeedForward(symbol, ctx, num_epoch, epoch_size, optimizer, initializer, **kwargs)
         made.fit(

@@ -58,7 +58,22 @@ class AttrScope(metaclass=_Current):
         self._attr = kwargs
 
     def get(self, attr):
-        """The scope's attributes with the symbol's own `attr` on top."""
+        """The attributes that a new symbol gets: those of the scope, and its own, which win.
+
+        Parameters
+        ----------
+        attr : dict of str to str, or None
+            The symbol's own attributes.
+
+        Returns
+        -------
+        dict of str to str
+
+        Examples
+        --------
+        >>> mx.AttrScope(group="a", lr="1").get({"lr": "2"})
+        {'group': 'a', 'lr': '2'}
+        """
         if not self._attr:
             return attr or {}
         return {**self._attr, **attr} if attr else dict(self._attr)

@@ -73,7 +73,7 @@ def is_training():
 
 
 def set_recording(is_recording):
-    """Turn recording on or off in this thread. The scopes `record` and `pause` do it with an end.
+    """Turn recording on or off in this thread. Prefer the scopes `record` and `pause`, which restore the state.
 
     Parameters
     ----------
@@ -679,15 +679,72 @@ class Function:
         self.saved_tensors = ()
 
     def save_for_backward(self, *args):
-        """Keep arrays for `backward`, where `saved_tensors` holds them."""
+        """Keep arrays for `backward`, which finds them in `self.saved_tensors`.
+
+        Parameters
+        ----------
+        *args : NDArray
+            The arrays, usually inputs or outputs of `forward`.
+
+        Examples
+        --------
+        >>> function = mx.autograd.Function()
+        >>> function.save_for_backward(mx.nd.ones((2,)))
+        >>> len(function.saved_tensors)
+        1
+        """
         self.saved_tensors = args
 
     def forward(self, *inputs):
-        """From inputs to outputs."""
+        """Compute the outputs; a subclass defines it. Operations inside it are not recorded.
+
+        Parameters
+        ----------
+        *inputs : NDArray
+            The arguments of the call.
+
+        Returns
+        -------
+        NDArray or tuple of NDArray
+
+        Examples
+        --------
+        >>> class Double(mx.autograd.Function):
+        ...     def forward(self, x):
+        ...         return x * 2
+        >>> Double()(mx.nd.array([3])).asnumpy()
+        array([6.], dtype=float32)
+        """
         raise NotImplementedError
 
     def backward(self, *output_grads):
-        """From the outputs' gradients to the inputs', one for each."""
+        """Compute the gradients of the inputs; a subclass defines it.
+
+        Parameters
+        ----------
+        *output_grads : NDArray
+            The gradients of the outputs, one for each.
+
+        Returns
+        -------
+        NDArray or tuple of NDArray
+            The gradients of the inputs, one for each.
+
+        Examples
+        --------
+        >>> class Double(mx.autograd.Function):
+        ...     def forward(self, x):
+        ...         return x * 2
+        ...     def backward(self, dy):
+        ...         return dy * 2
+        >>> x = mx.nd.array([3])
+        >>> x.attach_grad()
+        >>> with mx.autograd.record():
+        ...     y = Double()(x)
+        >>> y.backward()
+        >>> x.grad.asnumpy()
+        array([2.], dtype=float32)
+        """
         raise NotImplementedError(f"{type(self).__name__} has no backward method: write one to differentiate it")
 
     def __call__(self, *inputs) -> Any:

@@ -161,11 +161,28 @@ class Speedometer:
         self.tic = time.time()
 
     def state_dict(self):
-        """Where it is in the epoch: when it logs next, and so when it resets the metric."""
+        """The position in the epoch, for `load_state_dict`; it decides when the next line is logged. Not in MXNet.
+
+        Examples
+        --------
+        >>> isinstance(mx.callback.Speedometer(32).state_dict(), dict)
+        True
+        """
         return {"init": self.init, "last_count": self.last_count}
 
     def load_state_dict(self, state):
-        """Continue from what `state_dict` returned; the clock starts now."""
+        """Continue at a position that `state_dict` returned; the clock starts now. Not in MXNet.
+
+        Parameters
+        ----------
+        state : dict
+            The position.
+
+        Examples
+        --------
+        >>> speed = mx.callback.Speedometer(32)
+        >>> speed.load_state_dict(speed.state_dict())
+        """
         self.init, self.last_count, self.tic = state["init"], state["last_count"], time.time()
 
     def _speed(self):

@@ -56,7 +56,30 @@ class Predictor:
 
     @classmethod
     def from_symbol(cls, symbol, params, input_shapes, ctx=None, type_dict=None, outputs=None):
-        """A predictor of a symbol and a dict of all its parameters."""
+        """Make a predictor from a symbol and its parameters in memory.
+
+        Parameters
+        ----------
+        symbol : Symbol
+            The network.
+        params : dict of str to NDArray
+            All parameters and auxiliary states by name.
+        input_shapes : dict of str to tuple
+            The shapes of the inputs.
+        ctx, type_dict, outputs
+            As for the class.
+
+        Returns
+        -------
+        Predictor
+
+        Examples
+        --------
+        >>> net = mx.sym.var("data") * mx.sym.var("scale")
+        >>> predictor = mx.deploy.Predictor.from_symbol(net, {"scale": mx.nd.array([2, 3])}, {"data": (2,)})
+        >>> predictor.forward(data=np.ones(2)).get_output(0)
+        array([2., 3.], dtype=float32)
+        """
         made = cls.__new__(cls)
         made._start(symbol, params, input_shapes, ctx, type_dict, outputs)
         return made
@@ -73,7 +96,20 @@ class Predictor:
         self.reshape(input_shapes)
 
     def reshape(self, input_shapes):
-        """Take inputs of other shapes from now on."""
+        """Take inputs of other shapes from now on.
+
+        Parameters
+        ----------
+        input_shapes : dict of str to tuple
+            The shapes of the inputs.
+
+        Examples
+        --------
+        >>> predictor = mx.deploy.Predictor.from_symbol(mx.sym.var("data") * 2, {}, {"data": (2,)})
+        >>> predictor.reshape({"data": (5,)})
+        >>> predictor.output_shapes
+        [(5,)]
+        """
         shapes = {name: tuple(shape) for name, shape in dict(input_shapes).items()}
         names = [node.name for node in self._program.variables]
         strange = sorted(set(shapes) - set(names))
@@ -108,7 +144,24 @@ class Predictor:
         return fillers
 
     def forward(self, **inputs):
-        """Compute the outputs for these inputs, arrays of NumPy or MXNet; returns the predictor itself."""
+        """Compute the outputs; `get_output` returns them.
+
+        Parameters
+        ----------
+        **inputs : numpy.ndarray or NDArray
+            All inputs by name, of the predictor's shapes.
+
+        Returns
+        -------
+        Predictor
+            The predictor itself.
+
+        Examples
+        --------
+        >>> predictor = mx.deploy.Predictor.from_symbol(mx.sym.var("data") * 2, {}, {"data": (2,)})
+        >>> predictor.forward(data=np.array([3, 4])).get_output(0)
+        array([6., 8.], dtype=float32)
+        """
         with self._lock:
             shapes, fillers = self._shapes, self._fillers
         if set(inputs) != set(shapes):
@@ -128,7 +181,23 @@ class Predictor:
         return torch.from_numpy(np.ascontiguousarray(value)).to(self._device, dtype)
 
     def get_output(self, index=0):
-        """Output number `index` of this thread's last `forward`, as a NumPy array."""
+        """An output of the last `forward` of this thread.
+
+        Parameters
+        ----------
+        index : int, default 0
+            Its place in `output_names`.
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Examples
+        --------
+        >>> predictor = mx.deploy.Predictor.from_symbol(mx.sym.var("data") * 2, {}, {"data": (2,)})
+        >>> predictor.forward(data=np.array([3, 4])).get_output(0)
+        array([6., 8.], dtype=float32)
+        """
         outputs = getattr(self._local, "outputs", None)
         if outputs is None:
             raise MXNetError("there are no outputs yet: call forward in this thread first")
@@ -139,12 +208,25 @@ class Predictor:
 
     @property
     def output_names(self):
-        """Names of the outputs."""
+        """The names of the outputs, a list of str.
+
+        Examples
+        --------
+        >>> net = mx.sym.relu(mx.sym.var("data"), name="act")
+        >>> mx.deploy.Predictor.from_symbol(net, {}, {"data": (2,)}).output_names
+        ['act_output']
+        """
         return self._symbol.list_outputs()
 
     @property
     def output_shapes(self):
-        """Shapes of the outputs for the inputs' shapes."""
+        """The shapes of the outputs, a list of tuples.
+
+        Examples
+        --------
+        >>> mx.deploy.Predictor.from_symbol(mx.sym.var("data").sum(axis=1), {}, {"data": (2, 3)}).output_shapes
+        [(2,)]
+        """
         return list(self._output_shapes)
 
 

@@ -155,7 +155,26 @@ class Executor:
     # running
 
     def forward(self, is_train=False, **kwargs):
-        """Compute the outputs; keyword arguments are copied into the bound arguments first."""
+        """Compute the outputs.
+
+        Parameters
+        ----------
+        is_train : bool, default False
+            Whether layers such as Dropout behave as in training, and whether `backward` will follow.
+        **kwargs : NDArray or numpy.ndarray
+            Values of arguments by name; they are copied into the bound arrays first.
+
+        Returns
+        -------
+        list of NDArray
+            The outputs. They are the same arrays after every call.
+
+        Examples
+        --------
+        >>> executor = (mx.sym.var("x") * 2).simple_bind(mx.cpu(), x=(2,))
+        >>> executor.forward(x=mx.nd.array([3, 4]))[0].asnumpy()
+        array([6., 8.], dtype=float32)
+        """
         if kwargs:
             self._copy_inputs(kwargs)
         train = bool(is_train)
@@ -301,7 +320,23 @@ class Executor:
                 wrote(mine._t)
 
     def backward(self, out_grads=None, is_train=True):
-        """Compute the gradients of the bound arguments from the gradients of the outputs."""
+        """Compute the gradients of the arguments and write or add them to `grad_dict`, as `grad_req` says.
+
+        Parameters
+        ----------
+        out_grads : NDArray, list of NDArray or dict of str to NDArray, optional
+            Gradients of the outputs; losses such as SoftmaxOutput need none.
+        is_train : bool, default True
+            Whether to differentiate the outputs as in training; used if `forward` ran with `is_train=False`.
+
+        Examples
+        --------
+        >>> executor = (mx.sym.var("x") ** 2).simple_bind(mx.cpu(), x=(2,))
+        >>> outputs = executor.forward(is_train=True, x=mx.nd.array([3, 4]))
+        >>> executor.backward(mx.nd.array([1, 10]))
+        >>> executor.grad_dict["x"].asnumpy()
+        array([ 6., 80.], dtype=float32)
+        """
         heads = self._head_gradients(out_grads)
         if self._fault is not None:
             raise self._fault.error
@@ -428,9 +463,22 @@ class Executor:
     # watching
 
     def set_monitor_callback(self, callback, monitor_all=False):
-        """Call `callback(name, array)` with outputs and gradients of all operators; with `monitor_all` inputs, too.
+        """Call a function with the outputs and gradients of all operators of the following runs.
 
-        As in MXNet the name comes as bytes, and the array may be cast to an `NDArrayHandle`.
+        Parameters
+        ----------
+        callback : callable
+            Called as `callback(name, array)`. As in MXNet the name comes as bytes, and the array may be cast to an
+            `NDArrayHandle`.
+        monitor_all : bool, default False
+            Whether inputs are reported as well.
+
+        Examples
+        --------
+        >>> executor = mx.sym.relu(mx.sym.var("x"), name="act").simple_bind(mx.cpu(), x=(2,))
+        >>> executor.set_monitor_callback(lambda name, array: print(name))
+        >>> outputs = executor.forward()
+        b'act_output'
         """
         self._monitor_callback, self._monitor_all = callback, monitor_all
 
@@ -438,7 +486,14 @@ class Executor:
 
     @property
     def outputs(self):
-        """The output arrays, zeros before the first forward; every forward fills these arrays."""
+        """The outputs, a list of NDArray: zeros before the first `forward`, which fills these same arrays every time.
+
+        Examples
+        --------
+        >>> executor = (mx.sym.var("x") * 2).simple_bind(mx.cpu(), x=(2,))
+        >>> executor.outputs[0].asnumpy()
+        array([0., 0.], dtype=float32)
+        """
         if self._outputs is None:
             self._outputs = self._blank_outputs()
         return self._outputs if self._fault is None else self._fault
@@ -462,26 +517,73 @@ class Executor:
 
     @property
     def arg_dict(self):
-        """Arguments by name."""
+        """The bound arguments, a dict of name to NDArray.
+
+        Examples
+        --------
+        >>> executor = (mx.sym.var("x") * 2).simple_bind(mx.cpu(), x=(2,))
+        >>> executor.arg_dict["x"][:] = 5
+        >>> executor.forward()[0].asnumpy()
+        array([10., 10.], dtype=float32)
+        """
         return self._named("arg", self._symbol.list_arguments, self.arg_arrays)
 
     @property
     def grad_dict(self):
-        """Gradients by the name of their argument."""
+        """The gradients, a dict of the name of the argument to NDArray, or to None where `grad_req` is "null".
+
+        Examples
+        --------
+        >>> net = mx.sym.var("x") * mx.sym.var("y")
+        >>> executor = net.simple_bind(mx.cpu(), grad_req={"x": "write", "y": "null"}, x=(2,), y=(2,))
+        >>> executor.grad_dict["x"].shape, executor.grad_dict["y"]
+        ((2,), None)
+        """
         return self._named("grad", self._symbol.list_arguments, self.handle.grads)
 
     @property
     def aux_dict(self):
-        """Auxiliary states by name."""
+        """The auxiliary states, such as the moving averages of batch norm, a dict of name to NDArray.
+
+        Examples
+        --------
+        >>> executor = mx.sym.BatchNorm(mx.sym.var("x"), name="bn").simple_bind(mx.cpu(), x=(2, 3))
+        >>> sorted(executor.aux_dict)
+        ['bn_moving_mean', 'bn_moving_var']
+        """
         return self._named("aux", self._symbol.list_auxiliary_states, self.aux_arrays)
 
     @property
     def output_dict(self):
-        """Outputs by name."""
+        """The outputs, a dict of name to NDArray.
+
+        Examples
+        --------
+        >>> executor = mx.sym.relu(mx.sym.var("x"), name="act").simple_bind(mx.cpu(), x=(2,))
+        >>> list(executor.output_dict)
+        ['act_output']
+        """
         return dict(zip(self._symbol.list_outputs(), self.outputs, strict=True))
 
     def copy_params_from(self, arg_params, aux_params=None, allow_extra_params=False):
-        """Copy arrays into the bound arguments and states of the same names."""
+        """Copy arrays into the bound arguments and auxiliary states of the same names.
+
+        Parameters
+        ----------
+        arg_params : dict of str to NDArray
+            Values of arguments by name.
+        aux_params : dict of str to NDArray, optional
+            Values of auxiliary states by name.
+        allow_extra_params : bool, default False
+            Whether names that the symbol does not have are ignored; otherwise they raise ValueError.
+
+        Examples
+        --------
+        >>> executor = (mx.sym.var("x") * mx.sym.var("scale")).simple_bind(mx.cpu(), x=(2,), scale=(2,))
+        >>> executor.copy_params_from({"scale": mx.nd.array([2, 3])})
+        >>> executor.forward(x=mx.nd.ones((2,)))[0].asnumpy()
+        array([2., 3.], dtype=float32)
+        """
         groups = ((arg_params, self.arg_dict, '"{}" that is not in the arguments'),)
         if aux_params is not None:
             groups += ((aux_params, self.aux_dict, "{} that is not in the auxiliary states"),)
@@ -493,7 +595,27 @@ class Executor:
                     raise ValueError("Find name " + complaint.format(name))
 
     def reshape(self, partial_shaping=False, allow_up_sizing=False, **kwargs):
-        """An executor for other input shapes that shares memory with this one wherever that is possible."""
+        """Make an executor for other input shapes, which shares the arrays whose shapes stay the same.
+
+        Parameters
+        ----------
+        partial_shaping : bool, default False
+            Whether arguments that are not named in the call may change their shapes, too.
+        allow_up_sizing : bool, default False
+            Whether arrays may grow; larger ones get new memory.
+        **kwargs : tuple of int
+            The new shapes by name.
+
+        Returns
+        -------
+        Executor
+
+        Examples
+        --------
+        >>> executor = mx.sym.FullyConnected(mx.sym.var("x"), num_hidden=2).simple_bind(mx.cpu(), x=(4, 3))
+        >>> executor.reshape(x=(2, 3)).outputs[0].shape
+        (2, 2)
+        """
         given = {name: shape for name, shape in kwargs.items() if isinstance(shape, tuple)}
         free = set(self._symbol.list_inputs()) if partial_shaping else set()
         found = self._infer_shapes(given)
@@ -518,7 +640,14 @@ class Executor:
         return {n.name: facts.first(n) for n in facts.graph.variables}
 
     def debug_str(self):
-        """The graph as text, then the memory of its intermediate values."""
+        """The graph as text, followed by the memory that its intermediate values need.
+
+        Examples
+        --------
+        >>> executor = (mx.sym.var("x") * 2).simple_bind(mx.cpu(), x=(2,))
+        >>> executor.debug_str().splitlines()[-2]
+        'Total 0 MB allocated'
+        """
         program = self._program
         shapes = program.shapes([a.shape for a in self._arrays])
         names = {n.name: dtype_name(a.dtype) for n, a in zip(program.variables, self._arrays, strict=True)}
@@ -527,7 +656,14 @@ class Executor:
         return f"{self._symbol.debug_str()}Total {size >> 20} MB allocated\nTotal 11 TempSpace resource requested\n"
 
     def get_optimized_symbol(self):
-        """The symbol that runs: after common subexpression elimination."""
+        """The symbol that is computed: with common subexpressions merged.
+
+        Examples
+        --------
+        >>> executor = mx.sym.relu(mx.sym.var("x"), name="act").simple_bind(mx.cpu(), x=(2,))
+        >>> executor.get_optimized_symbol().list_outputs()
+        ['act_output']
+        """
         return type(self._symbol)(self._program.heads)
 
 

@@ -141,6 +141,10 @@ class Initializer(_ExplainsArguments):
         -------
         Initializer
             This object.
+
+        Examples
+        --------
+        >>> initializer = mx.init.Xavier().set_verbosity(True)
         """
         self._verbose, self._print_func = verbose, print_func or _root_mean_square
         return self

@@ -44,7 +44,22 @@ class LRScheduler(_ExplainsArguments):
         self.warmup_mode = warmup_mode
 
     def get_warmup_lr(self, num_update):
-        """The rate during the warm-up: rising in a line, or held at its first value."""
+        """The learning rate during the warm-up: rising linearly, or constant, as `warmup_mode` says.
+
+        Parameters
+        ----------
+        num_update : int
+            The number of updates so far, below `warmup_steps`.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> mx.lr_scheduler.LRScheduler(base_lr=1.0, warmup_steps=4).get_warmup_lr(2)
+        0.5
+        """
         assert num_update < self.warmup_steps
         if self.warmup_mode == "constant":
             return self.warmup_begin_lr

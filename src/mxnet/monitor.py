@@ -22,7 +22,7 @@ class Monitor:
     interval : int
         The number of batches between two reports.
     stat_func : callable, optional
-        The statistic of an array; without it, the mean of the absolute values.
+        The statistic of an array; by default its root mean square, norm(x) / sqrt(x.size).
     pattern : str, default '.*'
         A regular expression that the names must match.
     sort : bool, default False
@@ -49,24 +49,79 @@ class Monitor:
         self.queue, self.exes = [], []
 
     def stat_helper(self, name, array):
-        """What executors call with every value; they name it in bytes."""
+        """Record the statistic of an array whose name matches the pattern; executors call it with every value.
+
+        Parameters
+        ----------
+        name : str or bytes
+            The name of the value.
+        array : NDArray
+            The value.
+
+        Examples
+        --------
+        >>> monitor = mx.mon.Monitor(1, stat_func=lambda array: array.max())
+        >>> monitor.tic()
+        >>> monitor.stat_helper("x", mx.nd.array([1, 3]))
+        >>> [(name, value.strip()) for _, name, value in monitor.toc()]
+        [('x', '3.0')]
+        """
         name = name if isinstance(name, str) else py_str(name)
         if self.activated and self.re_prog.match(name):
             self.queue.append((self.step, name, self.stat_func(array)))
 
     def install(self, exe):
-        """Watch an executor."""
+        """Watch an executor; a module is watched with `Module.install_monitor`.
+
+        Parameters
+        ----------
+        exe : Executor
+            The executor.
+
+        Examples
+        --------
+        >>> executor = (mx.sym.var("x") * 2).simple_bind(mx.cpu(), x=(2,))
+        >>> monitor = mx.mon.Monitor(1)
+        >>> monitor.install(executor)
+        """
         exe.set_monitor_callback(self.stat_helper, self.monitor_all)
         self.exes.append(exe)
 
     def tic(self):
-        """Start collecting, if it is this batch's turn; call before the forward pass."""
+        """Start collecting if a report is due in this batch; call it before the forward pass.
+
+        Examples
+        --------
+        >>> monitor = mx.mon.Monitor(interval=2)
+        >>> for _ in range(3):
+        ...     monitor.tic()
+        ...     print(monitor.activated, monitor.toc())
+        True []
+        False []
+        True []
+        """
         if not self.step % self.interval:
             self.activated, self.queue = True, []
         self.step += 1
 
     def toc(self):
-        """Stop collecting; returns (step, name, statistic as text) of all that was seen."""
+        """Stop collecting; call it after the backward pass.
+
+        Returns
+        -------
+        list of (int, str, str)
+            Number of the batch, name and statistic as text of every value that was seen.
+
+        Examples
+        --------
+        >>> executor = mx.sym.relu(mx.sym.var("x"), name="act").simple_bind(mx.cpu(), x=(2,))
+        >>> monitor = mx.mon.Monitor(1, pattern="act.*")
+        >>> monitor.install(executor)
+        >>> monitor.tic()
+        >>> outputs = executor.forward(x=mx.nd.array([3, 4]))
+        >>> [(batch, name) for batch, name, value in monitor.toc()]
+        [(1, 'act_output')]
+        """
         if not self.activated:
             return []
         for exe in self.exes:
@@ -78,7 +133,14 @@ class Monitor:
         return [(step, name, _text(values)) for step, name, values in seen]
 
     def toc_print(self):
-        """Stop collecting and log what was seen."""
+        """Stop collecting and write what was seen with the `logging` module, at the level INFO.
+
+        Examples
+        --------
+        >>> monitor = mx.mon.Monitor(1)
+        >>> monitor.tic()
+        >>> monitor.toc_print()
+        """
         for step, name, text in self.toc():
             logging.info("Batch: %7d %-30s %s", step, name, text)
 

@@ -42,7 +42,25 @@ class NameManager(metaclass=_Current):
         self._old_manager = None
 
     def get(self, name, hint):
-        """`name` if there is one, else the next name made from `hint`."""
+        """The name of a new symbol.
+
+        Parameters
+        ----------
+        name : str or None
+            The name that the user gave.
+        hint : str
+            The beginning of the name if none was given; a counter follows.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> names = mx.name.NameManager()
+        >>> names.get(None, "conv"), names.get(None, "conv"), names.get("mine", "conv")
+        ('conv0', 'conv1', 'mine')
+        """
         if name:
             return name
         number = self._counter.get(hint, 0)

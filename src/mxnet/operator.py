@@ -65,13 +65,80 @@ class CustomOp:
         pass
 
     def forward(self, is_train, req, in_data, out_data, aux):
-        """Compute `out_data` from `in_data`, delivering each with `assign`."""
+        """Compute the outputs; a subclass defines it.
+
+        Parameters
+        ----------
+        is_train : bool
+            Whether the network is in training mode.
+        req : list of str
+            For each output "write", "inplace", "add" or "null": what `assign` does with it.
+        in_data : list of NDArray
+            The inputs.
+        out_data : list of NDArray
+            Where the outputs go: `self.assign(out_data[0], req[0], result)`.
+        aux : list of NDArray
+            The auxiliary states.
+
+        Examples
+        --------
+        >>> class Square(mx.operator.CustomOp):
+        ...     def forward(self, is_train, req, in_data, out_data, aux):
+        ...         self.assign(out_data[0], req[0], in_data[0] ** 2)
+        >>> out = [mx.nd.zeros((2,))]
+        >>> Square().forward(True, ["write"], [mx.nd.array([2, 3])], out, [])
+        >>> out[0].asnumpy()
+        array([4., 9.], dtype=float32)
+        """
 
     def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
-        """Compute `in_grad`, delivering each with `assign`."""
+        """Compute the gradients of the inputs; a subclass defines it.
+
+        Parameters
+        ----------
+        req : list of str
+            For each input "write", "inplace", "add" or "null": what `assign` does with its gradient.
+        out_grad : list of NDArray
+            The gradients of the outputs.
+        in_data : list of NDArray
+            The inputs of `forward`.
+        out_data : list of NDArray
+            The outputs of `forward`.
+        in_grad : list of NDArray
+            Where the gradients go: `self.assign(in_grad[0], req[0], gradient)`.
+        aux : list of NDArray
+            The auxiliary states.
+
+        Examples
+        --------
+        >>> class Square(mx.operator.CustomOp):
+        ...     def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+        ...         self.assign(in_grad[0], req[0], 2 * in_data[0] * out_grad[0])
+        >>> grad = [mx.nd.zeros((2,))]
+        >>> Square().backward(["write"], [mx.nd.ones((2,))], [mx.nd.array([2, 3])], [], grad, [])
+        >>> grad[0].asnumpy()
+        array([4., 6.], dtype=float32)
+        """
 
     def assign(self, dst, req, src):
-        """Put `src` into `dst` as `req` asks: not at all, written or added."""
+        """Put a result where it belongs, as the request says.
+
+        Parameters
+        ----------
+        dst : NDArray
+            The array of an output or of a gradient.
+        req : str
+            "write" or "inplace" overwrites, "add" adds, "null" does nothing.
+        src : NDArray or number
+            The result.
+
+        Examples
+        --------
+        >>> total = mx.nd.ones((2,))
+        >>> mx.operator.CustomOp().assign(total, "add", mx.nd.array([2, 3]))
+        >>> total.asnumpy()
+        array([3., 4.], dtype=float32)
+        """
         if req in ("write", "inplace"):
             dst[:] = src
         elif req == "add":
@@ -102,11 +169,44 @@ class CustomOpProp:
         self.need_top_grad_ = need_top_grad
 
     def infer_shape(self, in_shape):
-        """Shapes of the inputs, outputs and auxiliary states; all like the first input unless overridden."""
+        """Infer the shapes. By default all outputs have the shape of the first input, and there are no auxiliary
+        states.
+
+        Parameters
+        ----------
+        in_shape : list of tuple or list of int
+            The shapes of the inputs, in the order of `list_arguments`; an unknown one is empty.
+
+        Returns
+        -------
+        (list, list, list)
+            The shapes of the inputs, of the outputs and of the auxiliary states.
+
+        Examples
+        --------
+        >>> mx.operator.CustomOpProp().infer_shape([(2, 3)])
+        ([(2, 3)], ((2, 3),), ())
+        """
         return in_shape, (in_shape[0],) * len(self.list_outputs()), ()
 
     def infer_type(self, in_type):
-        """Types of the inputs, outputs and auxiliary states."""
+        """Infer the data types. By default all are that of the first input.
+
+        Parameters
+        ----------
+        in_type : list of numpy.dtype
+            The types of the inputs.
+
+        Returns
+        -------
+        (list, list, list)
+            The types of the inputs, of the outputs and of the auxiliary states.
+
+        Examples
+        --------
+        >>> mx.operator.CustomOpProp().infer_type(["float16"])
+        (['float16'], ['float16'], [])
+        """
         return (
             in_type,
             [in_type[0]] * len(self.list_outputs()),
@@ -114,35 +214,122 @@ class CustomOpProp:
         )
 
     def infer_storage_type(self, in_stype):
-        """Storage of the inputs, outputs and auxiliary states: dense."""
+        """Infer the storage types of the forward pass. By default all are dense, and sparse inputs are an error.
+
+        Parameters
+        ----------
+        in_stype : list of str
+            The storage types of the inputs: "default", "csr" or "row_sparse".
+
+        Returns
+        -------
+        (list, list, list)
+            The storage types of the inputs, of the outputs and of the auxiliary states.
+
+        Examples
+        --------
+        >>> mx.operator.CustomOpProp().infer_storage_type(["default"])
+        (['default'], ['default'], [])
+        """
         _check_dense("infer_storage_type", in_stype, "in_stype")
         return in_stype, ["default"] * len(self.list_outputs()), ["default"] * len(self.list_auxiliary_states())
 
     def infer_storage_type_backward(self, ograd_stype, in_stype, out_stype, igrad_stype, aux_stype):
-        """Storage of everything that the backward pass sees: dense."""
+        """Infer the storage types of the backward pass. By default all are dense.
+
+        Parameters
+        ----------
+        ograd_stype, in_stype, out_stype, igrad_stype, aux_stype : list of str
+            The storage types of the gradients of the outputs, the inputs, the outputs, the gradients of the inputs, and
+            the auxiliary states.
+
+        Returns
+        -------
+        tuple of five lists of str
+            The storage types in the same order.
+
+        Examples
+        --------
+        >>> dense = ["default"]
+        >>> mx.operator.CustomOpProp().infer_storage_type_backward(dense, dense, dense, dense, [])
+        (['default'], ['default'], ['default'], ['default'], [])
+        """
         _check_dense("infer_storage_type_backward", ograd_stype, "ograd_stype")
         _check_dense("infer_storage_type_backward", igrad_stype, "igrad_stype")
         return tuple(["default"] * len(s) for s in (ograd_stype, in_stype, out_stype, igrad_stype, aux_stype))
 
     def list_outputs(self):
-        """Names of the outputs."""
+        """The names of the outputs, a list of str; by default there is one.
+
+        Examples
+        --------
+        >>> mx.operator.CustomOpProp().list_outputs()
+        ['output']
+        """
         return ["output"]
 
     def list_arguments(self):
-        """Names of the inputs."""
+        """The names of the inputs, a list of str; by default there is one.
+
+        Examples
+        --------
+        >>> mx.operator.CustomOpProp().list_arguments()
+        ['data']
+        """
         return ["data"]
 
     def list_auxiliary_states(self):
-        """Names of the auxiliary states."""
+        """The names of the auxiliary states, a list of str; by default there are none.
+
+        Examples
+        --------
+        >>> mx.operator.CustomOpProp().list_auxiliary_states()
+        []
+        """
         return []
 
     def declare_backward_dependency(self, out_grad, in_data, out_data):
-        """What the backward pass reads."""
+        """Choose what the backward pass reads; the rest can be freed after the forward pass.
+
+        Parameters
+        ----------
+        out_grad, in_data, out_data : list of int
+            Numbers that stand for the gradients of the outputs, the inputs and the outputs.
+
+        Returns
+        -------
+        list of int
+            The numbers of what is read; by default all of them, without `out_grad` if `need_top_grad` is False.
+
+        Examples
+        --------
+        >>> mx.operator.CustomOpProp(need_top_grad=False).declare_backward_dependency([0], [1], [2])
+        [1, 2]
+        """
         head = list(out_grad) if self.need_top_grad_ else []
         return [*head, *in_data, *out_data]
 
     def create_operator(self, ctx, in_shapes, in_dtypes):
-        """The operator for a context and these shapes and types."""
+        """Make the operator; a subclass defines it.
+
+        Parameters
+        ----------
+        ctx : Context
+            The device.
+        in_shapes : list of list of int
+            The shapes of the inputs.
+        in_dtypes : list of int
+            The types of the inputs, as MXNet's numbers.
+
+        Returns
+        -------
+        CustomOp
+
+        Examples
+        --------
+        >>> type(mx.operator.CustomOpProp().create_operator(mx.cpu(), [[2, 3]], [0])).__name__
+        'CustomOp'
+        """
         return CustomOp()
 
 
@@ -418,7 +605,24 @@ class PythonOp:
         return self.get_symbol(*args, **kwargs)
 
     def get_symbol(self, *args, **kwargs):
-        """A symbol that calls this operator."""
+        """Make a symbol that calls this operator.
+
+        Parameters
+        ----------
+        *args : Symbol
+            The inputs.
+        **kwargs
+            The inputs by name, and `name`.
+
+        Returns
+        -------
+        Symbol
+
+        Examples
+        --------
+        >>> mx.operator.NumpyOp().get_symbol(mx.sym.var("x"), name="copy").list_outputs()
+        ['copy_output']
+        """
         from . import symbol
 
         name = f"_python_op{next(_SERIAL)}"
@@ -426,27 +630,91 @@ class PythonOp:
         return symbol.Custom(*args, op_type=name, **kwargs)
 
     def forward(self, in_data, out_data):
-        """Copies the input unless overridden."""
+        """Compute the outputs; by default a copy of the input.
+
+        Parameters
+        ----------
+        in_data : list of arrays
+            The inputs.
+        out_data : list of arrays
+            Where the outputs are written.
+
+        Examples
+        --------
+        >>> out = [np.zeros(2)]
+        >>> mx.operator.NumpyOp().forward([np.array([1, 2])], out)
+        >>> out[0]
+        array([1., 2.])
+        """
         out_data[0][:] = in_data[0]
 
     def backward(self, out_grad, in_data, out_data, in_grad):
-        """All ones unless overridden."""
+        """Compute the gradients of the inputs; by default ones.
+
+        Parameters
+        ----------
+        out_grad, in_data, out_data : list of arrays
+            The gradients of the outputs, the inputs and the outputs.
+        in_grad : list of arrays
+            Where the gradients are written.
+
+        Examples
+        --------
+        >>> grad = [np.zeros(2)]
+        >>> mx.operator.NumpyOp().backward([], [], [], grad)
+        >>> grad[0]
+        array([1., 1.])
+        """
         in_grad[0][:] = 1.0
 
     def infer_shape(self, in_shape):
-        """Shapes of inputs and outputs."""
+        """Infer the shapes; by default the output has the shape of the first input.
+
+        Parameters
+        ----------
+        in_shape : list of list of int
+            The shapes of the inputs.
+
+        Returns
+        -------
+        (list, list)
+            The shapes of the inputs and of the outputs.
+
+        Examples
+        --------
+        >>> mx.operator.NumpyOp().infer_shape([[2, 3]])
+        ([[2, 3]], [[2, 3]])
+        """
         return in_shape, [in_shape[0]]
 
     def list_outputs(self):
-        """Names of the outputs."""
+        """The names of the outputs, a list of str; by default there is one.
+
+        Examples
+        --------
+        >>> mx.operator.NumpyOp().list_outputs()
+        ['output']
+        """
         return ["output"]
 
     def list_arguments(self):
-        """Names of the inputs."""
+        """The names of the inputs, a list of str; by default there is one.
+
+        Examples
+        --------
+        >>> mx.operator.NumpyOp().list_arguments()
+        ['data']
+        """
         return ["data"]
 
     def need_top_grad(self):
-        """Does the backward pass read the head gradient?"""
+        """Whether `backward` needs the gradient of the output; a loss does not.
+
+        Examples
+        --------
+        >>> mx.operator.NumpyOp(need_top_grad=False).need_top_grad()
+        False
+        """
         return self.need_top_grad_
 
     def _wrap(self, arrays):
@@ -536,6 +804,22 @@ class NDArrayOp(PythonOp):
     """
 
     def declare_backward_dependency(self, out_grad, in_data, out_data):
-        """What the backward pass reads."""
+        """Choose what the backward pass reads.
+
+        Parameters
+        ----------
+        out_grad, in_data, out_data : list of int
+            Numbers that stand for the gradients of the outputs, the inputs and the outputs.
+
+        Returns
+        -------
+        list of int
+            The numbers of what is read.
+
+        Examples
+        --------
+        >>> mx.operator.NDArrayOp(need_top_grad=False).declare_backward_dependency([0], [1], [2])
+        [1, 2]
+        """
         head = list(out_grad) if self.need_top_grad() else []
         return [*head, *in_data, *out_data]

@@ -178,7 +178,7 @@ def set_state(state="stop", profile_process="worker"):
     state : str, default 'stop'
         'run' or 'stop'.
     profile_process : str, default 'worker'
-        worker or server; a server's profile is its own process's.
+        'worker' profiles this process; 'server' asks the servers of a distributed store, which profile themselves.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def pause(profile_process="worker"):
     Parameters
     ----------
     profile_process : str, default 'worker'
-        worker or server; a server's profile is its own process's.
+        'worker' profiles this process; 'server' asks the servers of a distributed store, which profile themselves.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def resume(profile_process="worker"):
     Parameters
     ----------
     profile_process : str, default 'worker'
-        worker or server; a server's profile is its own process's.
+        'worker' profiles this process; 'server' asks the servers of a distributed store, which profile themselves.
 
     Examples
     --------
@@ -293,7 +293,7 @@ def dump(finished=True, profile_process="worker"):
     finished : bool, default True
         Whether recording stops.
     profile_process : str, default 'worker'
-        worker or server; a server's profile is its own process's.
+        'worker' profiles this process; 'server' asks the servers of a distributed store, which profile themselves.
 
     Examples
     --------
@@ -430,19 +430,80 @@ class Domain:
         return self.name
 
     def new_task(self, name):
-        """A task of this domain."""
+        """Make a task of this domain.
+
+        Parameters
+        ----------
+        name : str
+            The name in the trace.
+
+        Returns
+        -------
+        Task
+
+        Examples
+        --------
+        >>> str(mx.profiler.Domain("training").new_task("load"))
+        'load'
+        """
         return Task(self, name)
 
     def new_frame(self, name):
-        """A frame of this domain."""
+        """Make a frame of this domain.
+
+        Parameters
+        ----------
+        name : str
+            The name in the trace.
+
+        Returns
+        -------
+        Frame
+
+        Examples
+        --------
+        >>> str(mx.profiler.Domain("training").new_frame("batch"))
+        'batch'
+        """
         return Frame(self, name)
 
     def new_counter(self, name, value=None):
-        """A counter of this domain."""
+        """Make a counter of this domain.
+
+        Parameters
+        ----------
+        name : str
+            The name in the trace.
+        value : number, optional
+            The first value.
+
+        Returns
+        -------
+        Counter
+
+        Examples
+        --------
+        >>> mx.profiler.Domain("training").new_counter("samples", 32).value
+        32
+        """
         return Counter(self, name, value)
 
     def new_marker(self, name):
-        """A marker of this domain."""
+        """Make a marker of this domain.
+
+        Parameters
+        ----------
+        name : str
+            The name in the trace.
+
+        Returns
+        -------
+        Marker
+
+        Examples
+        --------
+        >>> marker = mx.profiler.Domain("training").new_marker("epoch ends")
+        """
         return Marker(self, name)
 
 
@@ -456,11 +517,25 @@ class _Span:
         self._start = None
 
     def start(self):
-        """It begins now."""
+        """Begin the span of time.
+
+        Examples
+        --------
+        >>> task = mx.profiler.Domain("training").new_task("load")
+        >>> task.start()
+        >>> task.stop()
+        """
         self._start = time.perf_counter()
 
     def stop(self):
-        """It ends now."""
+        """End the span of time; it is recorded if the profiler runs.
+
+        Examples
+        --------
+        >>> task = mx.profiler.Domain("training").new_task("load")
+        >>> task.start()
+        >>> task.stop()
+        """
         if self._start is not None:
             _RECORDER.took(self._category.format(self.domain), self.name, self._start, time.perf_counter())
             self._start = None
@@ -559,7 +634,20 @@ class Counter:
             self.set_value(value)
 
     def set_value(self, value):
-        """Set it."""
+        """Set the counter.
+
+        Parameters
+        ----------
+        value : number
+            The new value.
+
+        Examples
+        --------
+        >>> counter = mx.profiler.Domain("training").new_counter("samples")
+        >>> counter.set_value(7)
+        >>> counter.value
+        7
+        """
         self.value = value
         if _RECORDER.active:
             _RECORDER.event(
@@ -568,11 +656,37 @@ class Counter:
             _RECORDER.count(str(self.domain), self.name, value / 1000, _Levels)
 
     def increment(self, delta=1):
-        """Add to it."""
+        """Add to the counter; `counter += delta` does the same.
+
+        Parameters
+        ----------
+        delta : number, default 1
+            What is added.
+
+        Examples
+        --------
+        >>> counter = mx.profiler.Domain("training").new_counter("samples", 7)
+        >>> counter.increment(3)
+        >>> counter.value
+        10
+        """
         self.set_value(self.value + delta)
 
     def decrement(self, delta=1):
-        """Take from it."""
+        """Subtract from the counter; `counter -= delta` does the same.
+
+        Parameters
+        ----------
+        delta : number, default 1
+            What is subtracted.
+
+        Examples
+        --------
+        >>> counter = mx.profiler.Domain("training").new_counter("samples", 7)
+        >>> counter.decrement(3)
+        >>> counter.value
+        4
+        """
         self.set_value(self.value - delta)
 
     def __iadd__(self, delta):
@@ -609,7 +723,17 @@ class Marker:
         self.domain, self.name = domain, name
 
     def mark(self, scope="process"):
-        """It is now."""
+        """Record this moment, if the profiler runs.
+
+        Parameters
+        ----------
+        scope : str, default 'process'
+            How far the mark reaches in the viewer: 'global', 'process', 'thread', 'task' or 'marker'.
+
+        Examples
+        --------
+        >>> mx.profiler.Domain("training").new_marker("epoch ends").mark()
+        """
         if scope not in _SCOPES:
             raise MXNetError(f"Invalid Input: {scope!r}, valid values are: {{{', '.join(map(repr, sorted(_SCOPES)))}}}")
         if _RECORDER.active:

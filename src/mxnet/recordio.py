@@ -64,7 +64,16 @@ class MXRecordIO:
         self.open()
 
     def open(self):
-        """Open the file; writing begins an empty one."""
+        """Open the file again after `close`; a file opened for writing becomes empty. The constructor opens it first.
+
+        Examples
+        --------
+        >>> file = mx.recordio.MXRecordIO("numbers.rec", "w")
+        >>> file.close()
+        >>> file.open()
+        >>> file.is_open
+        True
+        """
         if self.flag not in ("r", "w"):
             raise ValueError(f"Invalid flag {self.flag}")
         self.writable = self.flag == "w"
@@ -79,7 +88,13 @@ class MXRecordIO:
 
     @property
     def handle(self):
-        """What the functions of `mxnet.base._LIB` take for this file."""
+        """The handle of this file that the functions of `mxnet.base._LIB` take.
+
+        Examples
+        --------
+        >>> mx.recordio.MXRecordIO("numbers.rec", "w").handle is not None
+        True
+        """
         return _handle_of(self)
 
     def __del__(self):
@@ -109,19 +124,52 @@ class MXRecordIO:
             self.reset()
 
     def close(self):
-        """Close the file."""
+        """Close the file; a second call does nothing.
+
+        Examples
+        --------
+        >>> file = mx.recordio.MXRecordIO("numbers.rec", "w")
+        >>> file.close()
+        >>> file.is_open
+        False
+        """
         if self.is_open:
             self._file.close()
             self.is_open = False
             self.pid = None
 
     def reset(self):
-        """Go back to the first record; a file opened for writing becomes empty."""
+        """Go back to the first record; a file opened for writing becomes empty.
+
+        Examples
+        --------
+        >>> writer = mx.recordio.MXRecordIO("numbers.rec", "w")
+        >>> for i in range(2):
+        ...     _ = writer.write(f"record {i}".encode())
+        >>> writer.close()
+        >>> reader = mx.recordio.MXRecordIO("numbers.rec", "r")
+        >>> first = reader.read()
+        >>> reader.reset()
+        >>> reader.read()
+        b'record 0'
+        """
         self.close()
         self.open()
 
     def write(self, buf):
-        """Append a record."""
+        """Append a record.
+
+        Parameters
+        ----------
+        buf : bytes
+            The content.
+
+        Examples
+        --------
+        >>> file = mx.recordio.MXRecordIO("numbers.rec", "w")
+        >>> file.write(b"content")
+        >>> file.close()
+        """
         assert self.writable, _OPENED.format(self.uri, self.flag)
         self._check_pid(allow_reset=False)
         if isinstance(buf, str):
@@ -132,7 +180,21 @@ class MXRecordIO:
             view = view[self._file.write(view) :]
 
     def read(self):
-        """The next record as bytes, None after the last."""
+        """Read the next record.
+
+        Returns
+        -------
+        bytes, or None after the last record
+
+        Examples
+        --------
+        >>> writer = mx.recordio.MXRecordIO("numbers.rec", "w")
+        >>> writer.write(b"content")
+        >>> writer.close()
+        >>> reader = mx.recordio.MXRecordIO("numbers.rec", "r")
+        >>> reader.read(), reader.read()
+        (b'content', None)
+        """
         assert not self.writable, _OPENED.format(self.uri, self.flag)
         self._check_pid(allow_reset=False)
         return self._reader.read()
@@ -185,7 +247,16 @@ class MXIndexedRecordIO(MXRecordIO):
             self.keys, self.idx = _format.read_index(self.idx_path, self.key_type)
 
     def close(self):
-        """Close the record file and put the index in its place; not after a record that could not be written."""
+        """Close the file and write the index; the index is not written after a record that could not be written.
+
+        Examples
+        --------
+        >>> file = mx.recordio.MXIndexedRecordIO("numbers.idx", "numbers.rec", "w")
+        >>> file.write_idx(7, b"content")
+        >>> file.close()
+        >>> open("numbers.idx").read().split()
+        ['7', '0']
+        """
         if not self.is_open:
             return
         _UNFINISHED.discard(self)
@@ -202,7 +273,24 @@ class MXIndexedRecordIO(MXRecordIO):
         return state
 
     def seek(self, idx):
-        """Go to the record of a key; in a forked child the file is opened anew."""
+        """Go to the record of a key, which `read` then returns. In a forked process the file is opened again.
+
+        Parameters
+        ----------
+        idx : int
+            The key, of the type `key_type`.
+
+        Examples
+        --------
+        >>> writer = mx.recordio.MXIndexedRecordIO("numbers.idx", "numbers.rec", "w")
+        >>> for i in range(3):
+        ...     writer.write_idx(i, f"record {i}".encode())
+        >>> writer.close()
+        >>> reader = mx.recordio.MXIndexedRecordIO("numbers.idx", "numbers.rec", "r")
+        >>> reader.seek(1)
+        >>> reader.read()
+        b'record 1'
+        """
         assert not self.writable, _OPENED.format(self.uri, self.flag)
         self._check_pid(allow_reset=True)
         if idx not in self.idx:
@@ -210,17 +298,59 @@ class MXIndexedRecordIO(MXRecordIO):
         self._reader.seek(self.idx[idx])
 
     def tell(self):
-        """The byte at which the next record will begin."""
+        """The position in bytes at which the next record will be written.
+
+        Examples
+        --------
+        >>> writer = mx.recordio.MXIndexedRecordIO("numbers.idx", "numbers.rec", "w")
+        >>> writer.write_idx(0, b"content")
+        >>> writer.tell()
+        16
+        """
         assert self.writable, _OPENED.format(self.uri, self.flag)
         return self._file.tell()
 
     def read_idx(self, idx):
-        """The record of a key."""
+        """Read the record of a key.
+
+        Parameters
+        ----------
+        idx : int
+            The key, of the type `key_type`.
+
+        Returns
+        -------
+        bytes
+
+        Examples
+        --------
+        >>> writer = mx.recordio.MXIndexedRecordIO("numbers.idx", "numbers.rec", "w")
+        >>> for i in range(3):
+        ...     writer.write_idx(i, f"record {i}".encode())
+        >>> writer.close()
+        >>> mx.recordio.MXIndexedRecordIO("numbers.idx", "numbers.rec", "r").read_idx(2)
+        b'record 2'
+        """
         self.seek(idx)
         return self.read()
 
     def write_idx(self, idx, buf):
-        """Append a record under a key."""
+        """Append a record under a key.
+
+        Parameters
+        ----------
+        idx : int
+            The key; it is converted to `key_type`.
+        buf : bytes
+            The content.
+
+        Examples
+        --------
+        >>> writer = mx.recordio.MXIndexedRecordIO("numbers.idx", "numbers.rec", "w")
+        >>> writer.write_idx(5, b"content")
+        >>> writer.keys
+        [5]
+        """
         key, place = self.key_type(idx), self.tell()
         self._failed = True  # until it is written: a full disk must not cost the index that is there
         try:

@@ -35,12 +35,24 @@ class Feature:
 
     @property
     def name(self):
-        """The capability's name."""
+        """The name of the capability.
+
+        Examples
+        --------
+        >>> mx.runtime.Feature("CUDA", False).name
+        'CUDA'
+        """
         return self._name
 
     @property
     def enabled(self):
-        """Whether it is there."""
+        """Whether the capability is there.
+
+        Examples
+        --------
+        >>> mx.runtime.Feature("CUDA", False).enabled
+        False
+        """
         return self._enabled
 
     def __repr__(self):
@@ -110,7 +122,22 @@ class Features(collections.OrderedDict):
         return str(list(self.values()))
 
     def is_enabled(self, feature_name):
-        """Is the capability there? An unknown name is an error."""
+        """Whether a capability is there.
+
+        Parameters
+        ----------
+        feature_name : str
+            The name, in any case; an unknown one raises RuntimeError.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> mx.runtime.Features().is_enabled("profiler")
+        True
+        """
         name = feature_name.upper()
         if name not in self:
             raise RuntimeError(f"Feature '{name}' is unknown, known features are: {list(self.keys())}")

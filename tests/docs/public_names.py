@@ -31,6 +31,19 @@ WITHOUT = {
     "optimizer": "Test ccSGD",  # a helper of MXNet's tests, and an alias of SGD
     "util": "active",  # what the rest of the package asks
 }
+# Methods without parameters or without an example, and why.
+METHODS_WITHOUT = {
+    "CheckpointHandler": "save_now seal sealed unsealed",  # what Estimator.fit calls to write a checkpoint
+    "KVStoreServer": "run",  # ends when the workers of a job do
+    "NotebookHandler": "html",  # what a notebook shows; tests/test_notebook.py draws it
+    "PCC": "global_sum_metric sum_metric",  # sums that `get` divides
+    "PearsonCorrelation": "reset_micro update_cov update_variance",  # steps of `update`
+    "Run": "after_batch after_epoch batches epochs feed watch",  # parts of a loop, which the class shows as a whole
+    "Symbol": "as_in_context asnumpy asscalar backward copy detach explain gradient shape wait_to_read",
+    "Updater": "takes_all",  # what a Trainer asks
+}
+# Of a symbol these only raise an error that says what to do instead; `explain` takes seconds, its page has an example.
+
 # Modules whose public functions live in private ones.
 GATHERED = {"checkpoint", "model", "compat", "gluon.utils", "contrib.torch"}
 
@@ -57,6 +70,42 @@ def public(name):
         if callable(value) and str(getattr(value, "__module__", "")).startswith("mxnet"):
             if name in FACES or _is_own(value, name):
                 yield each, value
+
+
+def classes():
+    """The public classes, each once."""
+    found = {}
+    for name in [*FACES, *MODULES]:
+        for each, value in public(name):
+            if inspect.isclass(value) and each not in WITHOUT.get(name, "").split():
+                found[value] = each
+    return list(found)
+
+
+def undescribed_methods(kind):
+    """Public methods and properties that neither the class nor one of its bases describes."""
+    return [name for name in dir(kind) if not name.startswith("_") and not _described_somewhere(kind, name)]
+
+
+def _described_somewhere(kind, name):
+    members = [vars(base)[name] for base in kind.__mro__ if name in vars(base) and _is_ours(base)]
+    members = [getattr(member, "__func__", member) for member in members]
+    return not members or not _is_method(members[0]) or any(map(_is_method_described, members))
+
+
+def _is_ours(base):
+    return base.__module__.startswith("mxnet")
+
+
+def _is_method(member):
+    return inspect.isfunction(member) or isinstance(member, property)
+
+
+def _is_method_described(member):
+    words = inspect.getdoc(member) or ""
+    names = [] if isinstance(member, property) or not callable(member) else inspect.signature(member).parameters
+    takes = [name for name in names if name not in ("self", "cls")]
+    return ">>> " in words and ("Parameters\n---" in words or not takes)
 
 
 def has_parameters(value):

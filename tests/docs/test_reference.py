@@ -119,3 +119,8 @@ def test_docstrings_become_markdown():
         "和。\n\nThe sum of `a` and b\\*c.\n\n**参数**\n\n- `a`, `b` (*int*): Two\n    lines.\n- `**kwargs`: More.\n\n"
         "**示例**\n\nA comment.\n\n```pycon\n>>> 1 + 1\n2\n```\n"
     )
+
+
+def test_methods_of_private_bases_are_shown_and_their_names_are_not(reference):
+    page = (reference / "gluon.nn.md").read_text(encoding="utf-8")
+    assert "### Sequential.add" in page and "Extends _" not in page and "Conv2D.hybrid_forward" not in page

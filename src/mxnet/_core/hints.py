@@ -74,6 +74,11 @@ def _dot(shapes: Shapes, attrs: Mapping[str, Any]) -> str:
     )
 
 
+def _matmul(shapes: Shapes, attrs: Mapping[str, Any]) -> str:
+    left, right = _pair(shapes)
+    return f"matmul of {left} and {right}: the last axis of the first and the last but one of the second must be equal"
+
+
 def _concat(shapes: Shapes, attrs: Mapping[str, Any]) -> str:
     return f"arrays that are joined along axis {attrs.get('dim', 1)} must agree on every other axis"
 
@@ -92,6 +97,8 @@ _ADVICE: dict[str, Callable[[Shapes, Mapping[str, Any]], str]] = {
     "dot": _dot,
     "batch_dot": _batch_dot,
     "Concat": _concat,
+    "_npi_concatenate": _concat,
+    "_npi_matmul": _matmul,
     "BatchNorm": _batch_norm,
 }
 

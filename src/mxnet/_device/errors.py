@@ -1,6 +1,7 @@
 """What a device reports, in words: memory that is exhausted, and failures of operators that ran some time ago."""
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -53,6 +54,40 @@ def explained(error: BaseException) -> str:
         return _unknown_gpu()
     if is_late(error):
         return _late(text)
+    return _in_our_words(text)
+
+
+# torch's sentences about shapes, and ours: arrays, axes and inputs instead of tensors, dimensions and mat1.
+_SENTENCES = [
+    (
+        r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
+        r"matrices of shapes (\1, \2) and (\3, \4) cannot be multiplied: the inner sizes \2 and \3 differ",
+    ),
+    (
+        r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)",
+        r"the sizes \1 and \2 of axis \3 differ, and neither is 1",
+    ),
+    (
+        r"Sizes of tensors must match except in dimension (\d+)\. Expected size (\d+) but got size (\d+) for tensor "
+        r"number (\d+) in the list\.",
+        r"input \4, counted from 0, has size \3 where input 0 has \2; only axis \1 may differ",
+    ),
+    (
+        r"contracted dimensions need to match, but first has size (\d+) in dim (-?\d+) and second has size (\d+) "
+        r"in dim (-?\d+)",
+        r"the sizes to sum over differ: \1 on axis \2 of the first input, \3 on axis \4 of the second",
+    ),
+    (
+        r"einsum\(\): subscript (\w) has size (\d+) for operand (\d+) which does not broadcast with previously "
+        r"seen size (\d+)",
+        r"the letter \1 has size \4 first and size \2 in input \3, counted from 0",
+    ),
+]
+
+
+def _in_our_words(text: str) -> str:
+    for theirs, ours in _SENTENCES:
+        text = re.sub(theirs, ours, text)
     return text
 
 

@@ -141,7 +141,13 @@ class EvalMetric(ExplainsArguments):
         return [(name, value) for name, value in self.get_name_value() if np.size(value) == 1]
 
     def get_config(self):
-        """What `mx.metric.create` needs to make this metric again, a dict."""
+        """The arguments that `mx.metric.create` needs to make this metric again, a dict.
+
+        Examples
+        --------
+        >>> mx.metric.TopKAccuracy(top_k=3).get_config()["metric"]
+        'TopKAccuracy'
+        """
         return {
             **self._kwargs,
             "metric": self.__class__.__name__,
@@ -157,16 +163,33 @@ class EvalMetric(ExplainsArguments):
         ----------
         label, pred : dict of str to NDArray
             Labels and outputs by name.
+
+        Examples
+        --------
+        >>> metric = mx.metric.Accuracy(output_names=["class"], label_names=["class_label"])
+        >>> pred = {"class": mx.nd.array([[0.1, 0.9]]), "box": mx.nd.zeros((1, 4))}
+        >>> metric.update_dict({"class_label": mx.nd.array([1])}, pred)
+        >>> metric.get()
+        ('accuracy', 1.0)
         """
         self.update(_chosen(label, self.label_names), _chosen(pred, self.output_names))
 
     def update(self, labels, preds):
-        """Count a batch.
+        """Add a batch to the metric.
 
         Parameters
         ----------
-        labels, preds : list of NDArray
-            Labels and outputs of the network, one array each.
+        labels : list of NDArray
+            The labels, one array for each output that is measured.
+        preds : list of NDArray
+            The outputs of the network, as many arrays.
+
+        Examples
+        --------
+        >>> metric = mx.metric.Accuracy()
+        >>> metric.update([mx.nd.array([1, 0])], [mx.nd.array([[0.1, 0.9], [0.2, 0.8]])])
+        >>> metric.get()
+        ('accuracy', 0.5)
         """
         raise NotImplementedError
 
@@ -179,33 +202,93 @@ class EvalMetric(ExplainsArguments):
         kind.global_num_inst.add(self, count)
 
     def reset(self):
-        """Start again."""
+        """Forget all batches, in the local and in the global sums.
+
+        Examples
+        --------
+        >>> metric = mx.metric.MAE()
+        >>> metric.update([mx.nd.array([1])], [mx.nd.array([3])])
+        >>> metric.reset()
+        >>> metric.get()
+        ('mae', nan)
+        """
         for scope in ("", "global_"):
             _clear(self, scope)
 
     def reset_local(self):
-        """Start again with the local numbers; the global ones go on."""
+        """Forget all batches in the local sums, which `get` reads; the global sums, which `get_global` reads, stay.
+
+        Examples
+        --------
+        >>> metric = mx.metric.MAE()
+        >>> metric.update([mx.nd.array([1])], [mx.nd.array([3])])
+        >>> metric.reset_local()
+        >>> metric.get(), metric.get_global()
+        (('mae', nan), ('mae', 2.0))
+        """
         _clear(self)
 
     def _result(self, total, count):
         return float("nan") if count == 0 else total / count
 
     def get(self):
-        """Name and value since the last `reset` or `reset_local`; the value is NaN before the first update."""
+        """The name and the value since the last `reset` or `reset_local`.
+
+        Returns
+        -------
+        (str, float), or (list of str, list of float) of a metric with several values
+            The value is NaN before the first update.
+
+        Examples
+        --------
+        >>> metric = mx.metric.MSE()
+        >>> metric.update([mx.nd.array([1, 2])], [mx.nd.array([1, 4])])
+        >>> metric.get()
+        ('mse', 2.0)
+        """
         return self.name, self._result(self.sum_metric, self.num_inst)
 
     def get_global(self):
-        """Name and value since the last `reset`."""
+        """The name and the value since the last `reset`; `reset_local` does not change it.
+
+        Returns
+        -------
+        (str, float), or (list of str, list of float) of a metric with several values
+
+        Examples
+        --------
+        >>> metric = mx.metric.MAE()
+        >>> metric.update([mx.nd.array([1])], [mx.nd.array([3])])
+        >>> metric.reset_local()
+        >>> metric.get_global()
+        ('mae', 2.0)
+        """
         if not self._has_global_stats:
             return self.get()
         return self.name, self._result(self.global_sum_metric, self.global_num_inst)
 
     def get_name_value(self):
-        """The result of `get` as a list of pairs, as callbacks and logs use it."""
+        """The result of `get` as a list of (name, value) pairs, which suits logs and `dict`.
+
+        Examples
+        --------
+        >>> metric = mx.metric.CompositeEvalMetric(["mae", "mse"])
+        >>> metric.update([mx.nd.array([1])], [mx.nd.array([3])])
+        >>> metric.get_name_value()
+        [('mae', 2.0), ('mse', 4.0)]
+        """
         return _pairs(*self.get())
 
     def get_global_name_value(self):
-        """The result of `get_global` as a list of pairs."""
+        """The result of `get_global` as a list of (name, value) pairs.
+
+        Examples
+        --------
+        >>> metric = mx.metric.MAE()
+        >>> metric.update([mx.nd.array([1])], [mx.nd.array([3])])
+        >>> metric.get_global_name_value()
+        [('mae', 2.0)]
+        """
         return _pairs(*self.get_global()) if self._has_global_stats else self.get_name_value()
 
 

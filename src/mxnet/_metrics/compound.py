@@ -76,17 +76,58 @@ class CompositeEvalMetric(EvalMetric):
     update, reset, reset_local = map(_for_each, (EvalMetric.update, EvalMetric.reset, EvalMetric.reset_local))
 
     def update_dict(self, labels, preds):
-        """Pass the labels and outputs that are selected by name to every metric."""
+        """Give the labels and outputs that are selected by name to every metric.
+
+        Parameters
+        ----------
+        labels, preds : dict of str to NDArray
+            Labels and outputs by name.
+
+        Examples
+        --------
+        >>> metric = mx.metric.CompositeEvalMetric(["mae", "mse"])
+        >>> metric.update_dict({"label": mx.nd.array([1])}, {"out": mx.nd.array([3])})
+        >>> metric.get()
+        (['mae', 'mse'], [2.0, 4.0])
+        """
         labels, preds = _selected(labels, self.label_names), _selected(preds, self.output_names)
         for metric in self.metrics:
             metric.update_dict(labels, preds)
 
     def add(self, metric):
-        """Append a metric, or what :func:`create` makes one from."""
+        """Append a metric.
+
+        Parameters
+        ----------
+        metric : EvalMetric or what :func:`mxnet.metric.create` takes
+            The metric, or its name.
+
+        Examples
+        --------
+        >>> metric = mx.metric.CompositeEvalMetric(["mae"])
+        >>> metric.add("mse")
+        >>> metric.get()[0]
+        ['mae', 'mse']
+        """
         self.metrics.append(create(metric))
 
     def get_metric(self, index):
-        """The metric at `index`; as in MXNet, a bad index returns a ValueError instead of raising it."""
+        """The metric at an index. As in MXNet, a bad index returns a ValueError instead of raising it.
+
+        Parameters
+        ----------
+        index : int
+            Its place, counted from 0.
+
+        Returns
+        -------
+        EvalMetric
+
+        Examples
+        --------
+        >>> mx.metric.CompositeEvalMetric(["mae", "mse"]).get_metric(1).name
+        'mse'
+        """
         if -len(self.metrics) <= index < len(self.metrics):
             return self.metrics[index]
         return ValueError(f"Metric index {index} is out of range 0 and {len(self.metrics)}")

@@ -216,7 +216,7 @@ class Loss(EvalMetric):
 
 @register
 class Torch(Loss):
-    """The same as `Loss`, under a name of MXNet's past.
+    """The same as `Loss`; the name is kept for old programs.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ class Torch(Loss):
 
 @register
 class Caffe(Loss):
-    """The same as `Loss`, under a name of MXNet's past.
+    """The same as `Loss`; the name is kept for old programs.
 
     Parameters
     ----------

@@ -71,7 +71,21 @@ class Run:
 
     # ------------------------------------------------------------------ files
     def resume(self):
-        """Set everything as the newest whole checkpoint has it; whether there was one. `epochs` does it by itself."""
+        """Restore everything from the newest complete checkpoint. `epochs` calls it.
+
+        Returns
+        -------
+        bool
+            Whether there was a checkpoint.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> mx.checkpoint.Run("resumed", net).save()
+        >>> mx.checkpoint.Run("resumed", net).resume()
+        True
+        """
         self._begun = True
         found = newest(manifest.sets(self.prefix, POSITION))
         if found is None:
@@ -84,7 +98,14 @@ class Run:
         return True
 
     def save(self):
-        """Make a checkpoint of this moment; older ones go when it is whole."""
+        """Write a checkpoint now; older ones are removed once it is complete.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> mx.checkpoint.Run("saved_now", net).save()
+        """
         if self.store is None or self.store.rank == 0:
             self._write()
         else:
@@ -103,7 +124,18 @@ class Run:
                 manifest.remove(old)
 
     def forget(self):
-        """Remove all checkpoints."""
+        """Remove all checkpoints of this prefix.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> run = mx.checkpoint.Run("forgotten", net)
+        >>> run.save()
+        >>> run.forget()
+        >>> run.resume()
+        False
+        """
         for _, stem in manifest.sets(self.prefix, POSITION):
             manifest.remove(stem)
 

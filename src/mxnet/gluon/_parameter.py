@@ -107,7 +107,23 @@ class Parameter:
 
     @property
     def grad_req(self):
-        """What backward does with the gradient: "write" it, "add" it to what is there, or "null", have none."""
+        """What `backward` does with the gradient: "write" it, "add" it to what is there, or "null": there is no
+        gradient.
+
+        Setting it takes effect at once; "null" freezes the parameter.
+
+        Examples
+        --------
+        >>> weight = mx.gluon.Parameter("weight", shape=(2,))
+        >>> weight.initialize()
+        >>> weight.grad_req
+        'write'
+        >>> weight.grad_req = "null"
+        >>> weight.grad()
+        Traceback (most recent call last):
+            ...
+        RuntimeError: Cannot get gradient array for Parameter 'weight' because grad_req='null'
+        """
         return self._grad_req
 
     @grad_req.setter
@@ -132,12 +148,31 @@ class Parameter:
     dtype = property(
         lambda self: self._dtype,
         lambda self, dtype: self.cast(dtype),
-        doc="The type of the elements; setting it converts value and gradient.",
+        doc="""The type of the elements; setting it converts value and gradient.
+
+        Examples
+        --------
+        >>> weight = mx.gluon.Parameter("weight", shape=(2,))
+        >>> weight.dtype = "float16"
+        >>> weight.dtype
+        'float16'
+        """,
     )
 
     @property
     def shape(self):
-        """The shape, in which 0 (or -1 under NumPy shape semantics) is a size not yet known."""
+        """The shape, a tuple of int; 0 (under NumPy shape semantics -1) marks a size that the first forward pass will
+        tell.
+
+        Setting it fills in unknown sizes; a known size cannot change.
+
+        Examples
+        --------
+        >>> weight = mx.gluon.Parameter("weight", shape=(4, 0), allow_deferred_init=True)
+        >>> weight.shape = (4, 3)
+        >>> weight.shape
+        (4, 3)
+        """
         if self._shape is None or not is_np_shape():
             return self._shape
         return tuple(-1 if size == 0 else size for size in self._shape)
@@ -281,6 +316,14 @@ class Parameter:
         ----------
         ctx : Context or list of Context
             Where it lives from now on.
+
+        Examples
+        --------
+        >>> weight = mx.gluon.Parameter("weight", shape=(2,))
+        >>> weight.initialize(ctx=mx.cpu(0))
+        >>> weight.reset_ctx([mx.cpu(0), mx.cpu(1)])
+        >>> weight.list_ctx()
+        [cpu(0), cpu(1)]
         """
         contexts = _contexts(ctx)
         if not self._data and not self._deferred_init:
@@ -333,16 +376,25 @@ class Parameter:
         )
 
     def data(self, ctx=None) -> Any:
-        """The array on one context.
+        """The value on one context: the array itself, not a copy.
+
+        Raises DeferredInitializationError while the shape is unknown, and RuntimeError before `initialize`.
 
         Parameters
         ----------
         ctx : Context, optional
-            By default the only context of the parameter, or the current one.
+            By default the only context of the parameter, or the current one if it has several.
 
         Returns
         -------
         NDArray
+
+        Examples
+        --------
+        >>> weight = mx.gluon.Parameter("weight", shape=(2,), init="ones")
+        >>> weight.initialize()
+        >>> weight.data().asnumpy()
+        array([1., 1.], dtype=float32)
         """
         arrays = self._data
         if self._stype == "default":
@@ -356,7 +408,15 @@ class Parameter:
         return self._check_and_get(arrays, ctx)
 
     def list_data(self):
-        """The arrays on all contexts, in the order of `list_ctx`."""
+        """The values on all contexts, a list of NDArray in the order of `list_ctx`.
+
+        Examples
+        --------
+        >>> weight = mx.gluon.Parameter("weight", shape=(2,), init="ones")
+        >>> weight.initialize(ctx=[mx.cpu(0), mx.cpu(1)])
+        >>> [array.context for array in weight.list_data()]
+        [cpu(0), cpu(1)]
+        """
         if self._stype != "default":
             raise RuntimeError(
                 f"Cannot return copies of Parameter '{self.name}' on all contexts via "
@@ -365,7 +425,29 @@ class Parameter:
         return self._check_and_get(self._data, list)
 
     def row_sparse_data(self, row_id):
-        """The rows `row_id` of a row-sparse parameter, on `row_id`'s context."""
+        """Fetch rows of a parameter with `stype="row_sparse"` on the context of `row_id`.
+
+        Such a parameter lives in the key-value store of its Trainer, so a Trainer must exist.
+
+        Parameters
+        ----------
+        row_id : NDArray
+            The numbers of the rows, integers in any order.
+
+        Returns
+        -------
+        NDArray
+            The array of the parameter, which holds these rows.
+
+        Examples
+        --------
+        >>> stored = {"stype": "row_sparse", "grad_stype": "row_sparse"}
+        >>> weight = mx.gluon.Parameter("weight", shape=(4, 2), init="ones", **stored)
+        >>> weight.initialize()
+        >>> trainer = mx.gluon.Trainer([weight], "sgd")
+        >>> weight.row_sparse_data(mx.nd.array([1, 3])).indices.asnumpy().tolist()
+        [1, 3]
+        """
         if self._stype != "row_sparse":
             raise RuntimeError(
                 f"Cannot return a copy of Parameter {self.name} via row_sparse_data() "
@@ -374,7 +456,27 @@ class Parameter:
         return self._get_row_sparse(self._data, row_id.ctx, row_id)
 
     def list_row_sparse_data(self, row_id):
-        """The rows `row_id` of a row-sparse parameter, on every context."""
+        """Fetch rows of a parameter with `stype="row_sparse"` on every context.
+
+        Parameters
+        ----------
+        row_id : NDArray
+            The numbers of the rows, integers in any order.
+
+        Returns
+        -------
+        list of NDArray
+            An array for each context, in the order of `list_ctx`.
+
+        Examples
+        --------
+        >>> stored = {"stype": "row_sparse", "grad_stype": "row_sparse"}
+        >>> weight = mx.gluon.Parameter("weight", shape=(4, 2), init="ones", **stored)
+        >>> weight.initialize()
+        >>> trainer = mx.gluon.Trainer([weight], "sgd")
+        >>> [rows.indices.asnumpy().tolist() for rows in weight.list_row_sparse_data(mx.nd.array([0, 2]))]
+        [[0, 2]]
+        """
         if self._stype != "row_sparse":
             raise RuntimeError(
                 f"Cannot return copies of Parameter '{self.name}' on all contexts via "
@@ -394,21 +496,39 @@ class Parameter:
         return results
 
     def grad(self, ctx=None) -> Any:
-        """The gradient on one context.
+        """The gradient on one context: the array that `backward` writes into.
 
         Parameters
         ----------
         ctx : Context, optional
-            By default the only context of the parameter, or the current one.
+            By default the only context of the parameter, or the current one if it has several.
 
         Returns
         -------
         NDArray
+
+        Examples
+        --------
+        >>> weight = mx.gluon.Parameter("weight", shape=(2,), init="ones")
+        >>> weight.initialize()
+        >>> with mx.autograd.record():
+        ...     loss = (weight.data() * mx.nd.array([3, 4])).sum()
+        >>> loss.backward()
+        >>> weight.grad().asnumpy()
+        array([3., 4.], dtype=float32)
         """
         return self._check_and_get(self._gradients(), ctx)
 
     def list_grad(self):
-        """The gradients on all contexts, in the order of `list_ctx`."""
+        """The gradients on all contexts, a list of NDArray in the order of `list_ctx`.
+
+        Examples
+        --------
+        >>> weight = mx.gluon.Parameter("weight", shape=(2,))
+        >>> weight.initialize(ctx=[mx.cpu(0), mx.cpu(1)])
+        >>> [grad.asnumpy().tolist() for grad in weight.list_grad()]
+        [[0.0, 0.0], [0.0, 0.0]]
+        """
         return self._check_and_get(self._gradients(), list)
 
     def _gradients(self):
@@ -417,7 +537,15 @@ class Parameter:
         return self._grad
 
     def list_ctx(self):
-        """The contexts the parameter is, or will be, initialized on."""
+        """The contexts that the parameter is on; while its initialization is deferred, those it will be on.
+
+        Examples
+        --------
+        >>> weight = mx.gluon.Parameter("weight", shape=(2,))
+        >>> weight.initialize(ctx=[mx.cpu(0), mx.cpu(1)])
+        >>> weight.list_ctx()
+        [cpu(0), cpu(1)]
+        """
         if self._data is not None:
             return self._ctx_list
         if self._deferred_init:
@@ -443,7 +571,13 @@ class Parameter:
         return self._reduce()
 
     def var(self):
-        """The variable that stands for this parameter in a symbolic graph."""
+        """The variable that represents this parameter in a symbolic graph, with its shape, dtype and multipliers.
+
+        Examples
+        --------
+        >>> mx.gluon.Parameter("weight", shape=(2,)).var()
+        <Symbol weight>
+        """
         if self._var is None:
             self._var = symbol.var(
                 self.name,
@@ -461,10 +595,20 @@ class Parameter:
     def set_data(self, data):
         """Set the value on all contexts.
 
+        Before a deferred initialization has happened, the value is kept and used in place of the initializer.
+
         Parameters
         ----------
-        data : NDArray
-            New value, of the parameter's shape.
+        data : NDArray or numpy.ndarray
+            The new value, of the parameter's shape; it is cast to the parameter's dtype.
+
+        Examples
+        --------
+        >>> weight = mx.gluon.Parameter("weight", shape=(2,))
+        >>> weight.initialize()
+        >>> weight.set_data(mx.nd.array([5, 6]))
+        >>> weight.data().asnumpy()
+        array([5., 6.], dtype=float32)
         """
         self.shape = data.shape
         if self._data is None:
@@ -478,7 +622,22 @@ class Parameter:
             array[:] = data
 
     def zero_grad(self):
-        """Set the gradients to zero; nothing happens when there are none."""
+        """Set the gradients on all contexts to zero; needed with `grad_req="add"`. Without gradients nothing happens.
+
+        Examples
+        --------
+        >>> weight = mx.gluon.Parameter("weight", shape=(2,), init="ones", grad_req="add")
+        >>> weight.initialize()
+        >>> for _ in range(2):
+        ...     with mx.autograd.record():
+        ...         loss = weight.data().sum()
+        ...     loss.backward()
+        >>> weight.grad().asnumpy()
+        array([2., 2.], dtype=float32)
+        >>> weight.zero_grad()
+        >>> weight.grad().asnumpy()
+        array([0., 0.], dtype=float32)
+        """
         for grad in self._grad or ():
             ndarray.zeros_like(grad, out=grad)
 
@@ -489,6 +648,14 @@ class Parameter:
         ----------
         dtype : numpy.dtype or str
             Type of the elements from now on.
+
+        Examples
+        --------
+        >>> weight = mx.gluon.Parameter("weight", shape=(2,))
+        >>> weight.initialize()
+        >>> weight.cast("float16")
+        >>> weight.data().dtype
+        <class 'numpy.float16'>
         """
         self._dtype = dtype
         self._var = None
@@ -576,7 +743,13 @@ class Constant(Parameter):
 
     @property
     def grad_req(self):
-        """Always "null": nothing else can be set."""
+        """Always "null": a constant has no gradient. Setting anything else warns and changes nothing.
+
+        Examples
+        --------
+        >>> mx.gluon.Constant("scale", [1, 2]).grad_req
+        'null'
+        """
         return "null"
 
     @grad_req.setter

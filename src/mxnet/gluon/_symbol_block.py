@@ -214,7 +214,22 @@ class SymbolBlock(HybridBlock):
                             self.params.get(member).cast("float32")
 
     def reset_ctx(self, ctx):
-        """Move all parameters to other contexts."""
+        """Move all parameters to other contexts.
+
+        Parameters
+        ----------
+        ctx : Context or list of Context
+            Where they are from now on.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> block = mx.gluon.SymbolBlock(net(mx.sym.var("data")), mx.sym.var("data"), params=net.collect_params())
+        >>> block.reset_ctx([mx.cpu(0), mx.cpu(1)])
+        >>> net.weight.list_ctx()
+        [cpu(0), cpu(1)]
+        """
         for param in self.collect_params().values():
             param.reset_ctx(ctx)
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .. import ndarray
+from .._core.errors import ValueRefused
 from ..base import MXNetError, numeric_types
 from ..util import is_np_array  # noqa: F401 - MXNet shows it here
 from .block import HybridBlock
@@ -44,14 +45,14 @@ def _reshape_like(F, x, y):
         return F.reshape_like(x, y)
     try:
         return x.reshape(y.shape)
-    except MXNetError as error:
+    except (MXNetError, ValueError) as error:
         raise _misfit(error, x, y) from None
 
 
 def _misfit(error, label, pred, hint=""):
     """The failure with the shapes of what the user gave, and what may help."""
     shapes = f"the label of shape {label.shape} does not fit the prediction of shape {pred.shape}"
-    return MXNetError(f"{error}; {shapes}{hint}")
+    return ValueRefused(f"{error}; {shapes}{hint}")
 
 
 def _picked(F, pred, label, axis):

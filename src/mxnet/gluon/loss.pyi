@@ -13,6 +13,7 @@ from mxnet._typing import ParameterDict
 from mxnet._typing import Symbol
 import numpy as np
 from .. import ndarray as ndarray
+from .._core.errors import ValueRefused as ValueRefused
 from ..base import MXNetError as MXNetError
 from ..base import numeric_types as numeric_types
 from ..util import is_np_array as is_np_array

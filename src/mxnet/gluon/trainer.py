@@ -229,20 +229,53 @@ class Trainer(ExplainsArguments):
 
     @property
     def learning_rate(self):
-        """The optimizer's learning rate now."""
+        """The learning rate of the next update, a float; a scheduler computes it from the number of updates.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(1, in_units=2)
+        >>> net.initialize()
+        >>> mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.5}).learning_rate
+        0.5
+        """
         if not isinstance(self._optimizer, opt.Optimizer):
             raise UserWarning("Optimizer has to be defined before its learning rate can be accessed.")
         return self._optimizer.learning_rate
 
     @property
     def optimizer(self):
-        """The optimizer."""
+        """The :class:`mxnet.optimizer.Optimizer` that updates the parameters.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(1, in_units=2)
+        >>> net.initialize()
+        >>> type(mx.gluon.Trainer(net.collect_params(), "adam").optimizer).__name__
+        'Adam'
+        """
         if isinstance(self._optimizer, opt.Optimizer):
             return self._optimizer
         raise UserWarning("Optimizer has not been initialized yet")
 
     def set_learning_rate(self, lr):
-        """Set the optimizer's learning rate."""
+        """Set the learning rate of the following updates.
+
+        An optimizer with an `lr_scheduler` computes its own learning rate; setting it raises UserWarning.
+
+        Parameters
+        ----------
+        lr : float
+            The new learning rate.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(1, in_units=2)
+        >>> net.initialize()
+        >>> trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.5})
+        >>> trainer.set_learning_rate(trainer.learning_rate * 0.1)
+        >>> trainer.learning_rate
+        0.05
+        """
         if not isinstance(self._optimizer, opt.Optimizer):
             raise UserWarning("Optimizer has to be defined before its learning rate is mutated.")
         self._optimizer.set_learning_rate(lr)
@@ -251,9 +284,31 @@ class Trainer(ExplainsArguments):
 
     @tells_exhaustion
     def step(self, batch_size, ignore_stale_grad=False):
-        """One update of all parameters, with the gradients divided by `batch_size`.
+        """Update all parameters once with their gradients.
 
-        A parameter whose gradient is older than the last step is an error, or is skipped if `ignore_stale_grad`.
+        The gradients are summed over the contexts and workers, divided by `batch_size`, and given to the optimizer.
+        Call it after `backward()` and outside `autograd.record()`. It equals `allreduce_grads()` followed by
+        `update(batch_size)`.
+
+        Parameters
+        ----------
+        batch_size : int
+            The number of samples that the summed gradients come from, over all contexts of this worker.
+        ignore_stale_grad : bool, default False
+            What happens to a parameter whose gradient is older than the last step: False raises UserWarning, True skips
+            it.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(1, in_units=2, weight_initializer="ones")
+        >>> net.initialize()
+        >>> trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1})
+        >>> with mx.autograd.record():
+        ...     loss = net(mx.nd.array([[1, 2], [3, 4]])).sum()
+        >>> loss.backward()
+        >>> trainer.step(batch_size=2)
+        >>> net.weight.data().asnumpy()  # 1 - (1 + 3) / 2 and 1 - (2 + 4) / 2
+        array([[-1., -2.]], dtype=float32)
         """
         self._check_and_rescale_grad(self._scale / batch_size)
         self._prepare()
@@ -262,14 +317,55 @@ class Trainer(ExplainsArguments):
 
     @tells_exhaustion
     def allreduce_grads(self):
-        """Sum the gradients over the contexts, for changing them before `update`."""
+        """Sum the gradients over all contexts and workers, without an update.
+
+        Use it with `update` in place of `step` where the summed gradients are changed first, for example clipped by
+        their norm. It needs `update_on_kvstore=False`.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(1, in_units=2)
+        >>> net.initialize(ctx=[mx.cpu(0), mx.cpu(1)])
+        >>> trainer = mx.gluon.Trainer(net.collect_params(), "sgd", update_on_kvstore=False)
+        >>> with mx.autograd.record():
+        ...     losses = [net(mx.nd.array([[n, n]], ctx=mx.cpu(n))) for n in (0, 1)]
+        >>> mx.autograd.backward(losses)
+        >>> trainer.allreduce_grads()
+        >>> [grad.asnumpy().tolist() for grad in net.weight.list_grad()]
+        [[[1.0, 1.0]], [[1.0, 1.0]]]
+        """
         self._prepare()
         self._check_not_on_kvstore("allreduce_grads()")
         self._allreduce_grads()
 
     @tells_exhaustion
     def update(self, batch_size, ignore_stale_grad=False):
-        """The second half of `step`: update the parameters with the gradients as they are."""
+        """Update the parameters with the gradients as they are: the second half of `step`, after `allreduce_grads`.
+
+        It needs `update_on_kvstore=False`.
+
+        Parameters
+        ----------
+        batch_size : int
+            The gradients are divided by this number.
+        ignore_stale_grad : bool, default False
+            What happens to a parameter whose gradient is older than the last step: False raises UserWarning, True skips
+            it.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(1, in_units=2, weight_initializer="ones")
+        >>> net.initialize()
+        >>> trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1}, update_on_kvstore=False)
+        >>> with mx.autograd.record():
+        ...     loss = net(mx.nd.array([[3, 4]]))
+        >>> loss.backward()
+        >>> trainer.allreduce_grads()
+        >>> norm = mx.gluon.utils.clip_global_norm([net.weight.grad()], 1)
+        >>> trainer.update(batch_size=1)
+        >>> float(norm), net.weight.data().asnumpy()
+        (5.0, array([[0.4, 0.2]], dtype=float32))
+        """
         self._prepare()
         self._check_not_on_kvstore("update()")
         self._check_and_rescale_grad(self._scale / batch_size)
@@ -383,9 +479,24 @@ class Trainer(ExplainsArguments):
     # ---- files ----
 
     def save_states(self, fname, pickled=False):
-        """Write the optimizer and its states to a file that holds no code; `pickled`: to one that MXNet reads.
+        """Write the optimizer and its states, such as momenta, to a file.
 
         With `shard_optimizer` all workers must call this; the first one writes the file.
+
+        Parameters
+        ----------
+        fname : str
+            Path of the file.
+        pickled : bool, default False
+            Whether to write a pickle, as MXNet does and reads; otherwise the file holds no code. Not in MXNet.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(1, in_units=2)
+        >>> net.initialize()
+        >>> trainer = mx.gluon.Trainer(net.collect_params(), "adam")
+        >>> trainer.save_states("adam.states")
+        >>> trainer.load_states("adam.states")
         """
         assert self._optimizer is not None
         self._prepare()
@@ -400,9 +511,27 @@ class Trainer(ExplainsArguments):
             write_file(fname, self._updaters[0].get_states(True, pickled))
 
     def load_states(self, fname, trust=False):
-        """Read what `save_states` wrote; the multipliers stay those of this trainer's parameters.
+        """Read what `save_states` wrote, here or in MXNet.
 
-        MXNet's own pickles are read without running them; `trust` runs any other pickle, too.
+        The learning rate, the states and the counts of updates are those of the file; `lr_mult` and `wd_mult` stay
+        those of this trainer's parameters. States that do not fit the parameters are refused before anything changes.
+
+        Parameters
+        ----------
+        fname : str
+            Path of the file.
+        trust : bool, default False
+            Whether a pickle that is not one of MXNet's own may run its code. Not in MXNet.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(1, in_units=2)
+        >>> net.initialize()
+        >>> mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.3}).save_states("sgd.states")
+        >>> trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+        >>> trainer.load_states("sgd.states")
+        >>> trainer.learning_rate
+        0.3
         """
         self._prepare()
         if self._shard_optimizer:

@@ -58,7 +58,13 @@ class Augmenter:
         self._kwargs = {name: plain(value) for name, value in kwargs.items()}
 
     def dumps(self):
-        """Name and arguments as JSON."""
+        """The class and its arguments as JSON text, for logs.
+
+        Examples
+        --------
+        >>> mx.image.ResizeAug(32).dumps()
+        '["resizeaug", {"size": 32, "interp": 2}]'
+        """
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, src):

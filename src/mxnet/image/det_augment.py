@@ -38,7 +38,13 @@ class DetAugmenter:
         self._kwargs = {name: plain(value) for name, value in kwargs.items()}
 
     def dumps(self):
-        """Name and arguments as JSON."""
+        """The class and its arguments as JSON text, for logs.
+
+        Examples
+        --------
+        >>> mx.image.DetHorizontalFlipAug(0.5).dumps()
+        '["dethorizontalflipaug", {"p": 0.5}]'
+        """
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, src, label):

@@ -181,7 +181,25 @@ class ImageDetIter(ImageIter):
         return objects[valid]
 
     def reshape(self, data_shape=None, label_shape=None):
-        """Change the shape of images or the padded shape of labels."""
+        """Change the shape of the images, or the padded shape of the labels.
+
+        Parameters
+        ----------
+        data_shape : tuple of int, optional
+            The shape of an image, (3, height, width).
+        label_shape : tuple of int, optional
+            The number of boxes and the width of one; it cannot become smaller than the labels need.
+
+        Examples
+        --------
+        >>> import cv2
+        >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+        >>> label = [2, 5, 0, 0.1, 0.1, 0.5, 0.5]  # widths of header and object, then class and box
+        >>> batches = mx.image.ImageDetIter(1, (3, 8, 8), imglist=[[label, "picture.png"]], path_root=".")
+        >>> batches.reshape(label_shape=(4, 5))
+        >>> batches.provide_label[0][1]
+        (1, 4, 5)
+        """
         if data_shape is not None:
             self.check_data_shape(data_shape)
             self.provide_data = [(self.provide_data[0][0], (self.batch_size, *data_shape))]
@@ -216,12 +234,45 @@ class ImageDetIter(ImageIter):
         batch_label[row] = default_array(padded)
 
     def augmentation_transform(self, data, label):
+        """Apply all augmenters to an image and its boxes.
+
+        Parameters
+        ----------
+        data : NDArray
+            The image, of shape (height, width, 3).
+        label : numpy.ndarray
+            A row for each object: class, left, top, right, bottom.
+
+        Examples
+        --------
+        >>> import cv2
+        >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+        >>> label = [2, 5, 0, 0.1, 0.1, 0.5, 0.5]  # widths of header and object, then class and box
+        >>> batches = mx.image.ImageDetIter(1, (3, 8, 8), imglist=[[label, "picture.png"]], path_root=".")
+        >>> image, boxes = batches.augmentation_transform(mx.nd.ones((8, 8, 3)), np.array([[0, 0.1, 0.1, 0.5, 0.5]]))
+        >>> boxes.shape
+        (1, 5)
+        """
         for augmenter in self.auglist:
             data, label = augmenter(data, label)
         return data, label
 
     def check_label_shape(self, label_shape):
-        """ValueError unless labels of the present shape fit into `label_shape`."""
+        """Raise ValueError unless the present labels fit into a shape.
+
+        Parameters
+        ----------
+        label_shape : tuple of int
+            The number of boxes and the width of one.
+
+        Examples
+        --------
+        >>> import cv2
+        >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+        >>> label = [2, 5, 0, 0.1, 0.1, 0.5, 0.5]  # widths of header and object, then class and box
+        >>> batches = mx.image.ImageDetIter(1, (3, 8, 8), imglist=[[label, "picture.png"]], path_root=".")
+        >>> batches.check_label_shape((4, 5))
+        """
         if len(label_shape) != 2:
             raise ValueError(f"label_shape should have length 2, got {label_shape}")
         if label_shape[0] < self.label_shape[0]:
@@ -244,7 +295,34 @@ class ImageDetIter(ImageIter):
         window_name="draw_next",
         id2labels=None,
     ):
-        """Yield the next images with their boxes drawn, as uint8 in OpenCV's channel order; show them if asked."""
+        """Yield the following images with their boxes drawn, as uint8 arrays in OpenCV's order of channels.
+
+        Parameters
+        ----------
+        color : tuple of int, optional
+            The color of the boxes; random by default.
+        thickness : int, default 2
+            The width of the lines.
+        mean, std : array, optional
+            What was subtracted from the images and what they were divided by; undone before drawing.
+        clip : bool, default True
+            Whether values are clipped to 0 … 255.
+        waitKey : int, optional
+            Milliseconds to show each image in a window; None: no window.
+        window_name : str, default 'draw_next'
+            The title of the window.
+        id2labels : dict of int to str, optional
+            Names of the classes, drawn beside the boxes.
+
+        Examples
+        --------
+        >>> import cv2
+        >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+        >>> label = [2, 5, 0, 0.1, 0.1, 0.5, 0.5]  # widths of header and object, then class and box
+        >>> batches = mx.image.ImageDetIter(1, (3, 8, 8), imglist=[[label, "picture.png"]], path_root=".")
+        >>> next(batches.draw_next()).shape
+        (8, 8, 3)
+        """
         cv2 = opencv()
         mean, std = _statistic(mean, IMAGENET_MEAN), _statistic(std, IMAGENET_STD)
         while True:
@@ -269,7 +347,27 @@ class ImageDetIter(ImageIter):
             yield image
 
     def sync_label_shape(self, it, verbose=False):
-        """Give this iterator and another the larger of their label shapes; returns the other."""
+        """Give this iterator and another one the larger of their label shapes, so that one network takes both.
+
+        Parameters
+        ----------
+        it : ImageDetIter
+            The other iterator.
+        verbose : bool, default False
+            Whether a change is logged.
+
+        Examples
+        --------
+        >>> import cv2
+        >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+        >>> label = [2, 5, 0, 0.1, 0.1, 0.5, 0.5]  # widths of header and object, then class and box
+        >>> batches = mx.image.ImageDetIter(1, (3, 8, 8), imglist=[[label, "picture.png"]], path_root=".")
+        >>> other = mx.image.ImageDetIter(1, (3, 8, 8), imglist=[[label, "picture.png"]], path_root=".")
+        >>> other.reshape(label_shape=(4, 5))
+        >>> _ = batches.sync_label_shape(other)
+        >>> batches.label_shape
+        (4, 5)
+        """
         assert isinstance(it, ImageDetIter), f"labels are synchronized with another ImageDetIter, got {type(it)}"
         counts, widths = zip(self.label_shape, it.label_shape, strict=True)
         assert widths[0] == widths[1], f"the objects of the two iterators have different widths: {widths}"

@@ -179,13 +179,36 @@ class ImageIter(io.DataIter):
             self._rewind()
 
     def state_dict(self):
-        """Where it is: give it to `load_state_dict` of an iterator with the same arguments to go on from here."""
+        """The position: give it to `load_state_dict` of an iterator with the same arguments to continue there. Not in
+        MXNet.
+
+        Examples
+        --------
+        >>> import cv2
+        >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+        >>> batches = mx.image.ImageIter(1, (3, 8, 8), imglist=[[3.0, "picture.png"]], path_root=".")
+        >>> batches.state_dict()["cur"]
+        0
+        """
         cache = (self._cache_data, self._cache_label, self._cache_idx)
         order = None if self.seq is None else np.asarray(self.seq)
         return {"cur": self.cur, "order": order, "reads": self._allow_read, "cache": cache}
 
     def load_state_dict(self, state):
-        """Continue from what `state_dict` returned."""
+        """Continue at a position that `state_dict` returned. Not in MXNet.
+
+        Parameters
+        ----------
+        state : dict
+            The position.
+
+        Examples
+        --------
+        >>> import cv2
+        >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+        >>> batches = mx.image.ImageIter(1, (3, 8, 8), imglist=[[3.0, "picture.png"]], path_root=".")
+        >>> batches.load_state_dict(batches.state_dict())
+        """
         self._rewind()
         self._cache_data, self._cache_label, self._cache_idx = state["cache"]
         self.cur, self._allow_read = state["cur"], state["reads"]
@@ -196,7 +219,18 @@ class ImageIter(io.DataIter):
                 self.imgrec.read()
 
     def hard_reset(self):
-        """Go back to the beginning and forget images that would roll over."""
+        """Go back to the first image and drop images that would roll over into the next epoch.
+
+        Examples
+        --------
+        >>> import cv2
+        >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+        >>> batches = mx.image.ImageIter(1, (3, 8, 8), imglist=[[3.0, "picture.png"]], path_root=".")
+        >>> epoch = list(batches)
+        >>> batches.hard_reset()
+        >>> len(list(batches))
+        1
+        """
         if self.seq is not None and self.shuffle:
             random.shuffle(self.seq)
         self._rewind()
@@ -209,7 +243,17 @@ class ImageIter(io.DataIter):
         self._allow_read = True
 
     def next_sample(self):
-        """Label and encoded image of the next sample; StopIteration after the last."""
+        """Label and encoded image, as bytes, of the next sample; raises StopIteration after the last.
+
+        Examples
+        --------
+        >>> import cv2
+        >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+        >>> batches = mx.image.ImageIter(1, (3, 8, 8), imglist=[[3.0, "picture.png"]], path_root=".")
+        >>> label, content = batches.next_sample()
+        >>> label.asnumpy(), content[1:4]
+        (array([3.], dtype=float32), b'PNG')
+        """
         if not self._allow_read:
             raise StopIteration
         return self._next_record() if self.seq is None else self._next_listed()
@@ -331,19 +375,59 @@ class ImageIter(io.DataIter):
             self._clear_cache()
 
     def check_data_shape(self, data_shape):
-        """ValueError unless the shape is three channels by height by width."""
+        """Raise ValueError unless the shape of an image is (3, height, width).
+
+        Parameters
+        ----------
+        data_shape : tuple of int
+            The shape.
+
+        Examples
+        --------
+        >>> import cv2
+        >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+        >>> batches = mx.image.ImageIter(1, (3, 8, 8), imglist=[[3.0, "picture.png"]], path_root=".")
+        >>> batches.check_data_shape((3, 32, 32))
+        """
         if len(data_shape) != 3:
             raise ValueError(f"data_shape should have length 3, with dimensions CxHxW, got {data_shape}")
         if data_shape[0] != 3:
             raise ValueError(f"This iterator expects inputs to have 3 channels, got data_shape {data_shape}")
 
     def check_valid_image(self, data):
-        """RuntimeError if the decoded image has no shape."""
+        """Raise RuntimeError if a decoded image has no pixels.
+
+        Parameters
+        ----------
+        data : NDArray
+            The image.
+
+        Examples
+        --------
+        >>> import cv2
+        >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+        >>> batches = mx.image.ImageIter(1, (3, 8, 8), imglist=[[3.0, "picture.png"]], path_root=".")
+        >>> batches.check_valid_image(mx.nd.ones((8, 8, 3)))
+        """
         if len(data[0].shape) == 0:
             raise MXNetError("Data shape is wrong")
 
     def imdecode(self, s):
-        """The decoded image; MXNetError, which is a RuntimeError, with its place if it is broken."""
+        """Decode an image; a broken one raises MXNetError with its place in the file or list.
+
+        Parameters
+        ----------
+        s : bytes
+            The encoded image, such as the content of a JPEG file.
+
+        Examples
+        --------
+        >>> import cv2
+        >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+        >>> batches = mx.image.ImageIter(1, (3, 8, 8), imglist=[[3.0, "picture.png"]], path_root=".")
+        >>> batches.imdecode(batches.read_image("picture.png")).shape
+        (8, 8, 3)
+        """
         try:
             return imdecode(s)
         except Exception as error:  # whatever is wrong with the image, say which one it is
@@ -356,16 +440,58 @@ class ImageIter(io.DataIter):
         return f"filename: {self.imglist[key][1]}"
 
     def read_image(self, fname):
-        """The bytes of an image file below `path_root`."""
+        """Read the bytes of an image file.
+
+        Parameters
+        ----------
+        fname : str
+            Path of the file below `path_root`.
+
+        Examples
+        --------
+        >>> import cv2
+        >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+        >>> batches = mx.image.ImageIter(1, (3, 8, 8), imglist=[[3.0, "picture.png"]], path_root=".")
+        >>> batches.read_image("picture.png")[1:4]
+        b'PNG'
+        """
         with open(os.path.join(self.path_root or "", fname), "rb") as file:
             return file.read()
 
     def augmentation_transform(self, data):
-        """The image through all augmenters."""
+        """Apply all augmenters to an image.
+
+        Parameters
+        ----------
+        data : NDArray
+            The image, of shape (height, width, channels).
+
+        Examples
+        --------
+        >>> import cv2
+        >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+        >>> batches = mx.image.ImageIter(1, (3, 8, 8), imglist=[[3.0, "picture.png"]], path_root=".")
+        >>> batches.augmentation_transform(mx.nd.ones((8, 8, 3))).shape
+        (8, 8, 3)
+        """
         for augmenter in self.auglist:
             data = augmenter(data)
         return data
 
     def postprocess_data(self, datum):
-        """Channels first, as the batch has them."""
+        """Put the channels first, as batches have them.
+
+        Parameters
+        ----------
+        datum : NDArray
+            The image, of shape (height, width, channels).
+
+        Examples
+        --------
+        >>> import cv2
+        >>> _ = cv2.imwrite("picture.png", np.zeros((8, 8, 3), "uint8"))
+        >>> batches = mx.image.ImageIter(1, (3, 8, 8), imglist=[[3.0, "picture.png"]], path_root=".")
+        >>> batches.postprocess_data(mx.nd.ones((8, 6, 3))).shape
+        (3, 8, 6)
+        """
         return datum.transpose(2, 0, 1) if is_np_array() else nd.transpose(datum, axes=(2, 0, 1))

@@ -83,14 +83,38 @@ class NDArrayIter(DataIter):
 
     @property
     def provide_data(self):
+        """Descriptions of the inputs of a batch, a list of DataDesc; `Module.bind` takes it.
+
+        Examples
+        --------
+        >>> mx.io.NDArrayIter(np.zeros((6, 3)), batch_size=2).provide_data
+        [DataDesc[data,(2, 3),<class 'numpy.float32'>,NCHW]]
+        """
         return self._described(self.data)
 
     @property
     def provide_label(self):
+        """Descriptions of the labels of a batch, a list of DataDesc; `Module.bind` takes it.
+
+        Examples
+        --------
+        >>> mx.io.NDArrayIter(np.zeros((6, 3)), np.zeros(6), batch_size=2).provide_label
+        [DataDesc[softmax_label,(2,),<class 'numpy.float32'>,NCHW]]
+        """
         return self._described(self.label)
 
     def hard_reset(self):
-        """Go back to the beginning and forget what would roll over."""
+        """Go back to the first sample; with `last_batch_handle="roll_over"`, drop the samples that would begin the next
+        epoch.
+
+        Examples
+        --------
+        >>> batches = mx.io.NDArrayIter(np.arange(3), batch_size=2, last_batch_handle="roll_over")
+        >>> epoch = list(batches)
+        >>> batches.hard_reset()
+        >>> batches.next().data[0].asnumpy()
+        array([0., 1.], dtype=float32)
+        """
         self.cursor = -self.batch_size  # nothing rolls over from here
         self.reset()
         self._cache_data = self._cache_label = None
@@ -102,12 +126,36 @@ class NDArrayIter(DataIter):
         self.cursor = (self.cursor - self.num_data if rolls else 0) - self.batch_size
 
     def state_dict(self):
-        """Where it is: give it to `load_state_dict` of an iterator over the same data to go on from here."""
+        """The position: give it to `load_state_dict` of an iterator over the same data to continue there. Not in MXNet.
+
+        Examples
+        --------
+        >>> batches = mx.io.NDArrayIter(np.arange(4), batch_size=2)
+        >>> first = batches.next()
+        >>> batches.state_dict()["cursor"]
+        0
+        """
         cache = [part and list(part) for part in (self._cache_data, self._cache_label)]
         return {"cursor": self.cursor, "idx": self.idx.copy(), "order": self._order, "cache": cache}
 
     def load_state_dict(self, state):
-        """Continue from what `state_dict` returned."""
+        """Continue at a position that `state_dict` returned, in the same order of samples. Not in MXNet.
+
+        Parameters
+        ----------
+        state : dict
+            The position.
+
+        Examples
+        --------
+        >>> data = np.arange(4)
+        >>> batches = mx.io.NDArrayIter(data, batch_size=2)
+        >>> first = batches.next()
+        >>> again = mx.io.NDArrayIter(data, batch_size=2)
+        >>> again.load_state_dict(batches.state_dict())
+        >>> again.next().data[0].asnumpy()
+        array([2., 3.], dtype=float32)
+        """
         self.cursor, self.idx = state["cursor"], state["idx"].copy()
         self._cache_data, self._cache_label = state["cache"]
         if not np.array_equal(self._order, state["order"]):

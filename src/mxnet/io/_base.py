@@ -48,6 +48,15 @@ class DataDesc(namedtuple("DataDesc", ["name", "shape"])):
     def get_batch_axis(layout):
         """The axis of the samples: where `N` is in the layout, 0 if the layout is None, -1 if it has no `N`.
 
+        Parameters
+        ----------
+        layout : str or None
+            A letter for each axis, such as "NCHW".
+
+        Returns
+        -------
+        int
+
         Examples
         --------
         >>> mx.io.DataDesc.get_batch_axis("TNC")
@@ -155,7 +164,23 @@ class DataIter:
         return self.next()
 
     def next(self):
-        """The next batch, a :class:`DataBatch`; raises StopIteration at the end of the epoch."""
+        """The next batch.
+
+        Returns
+        -------
+        DataBatch
+
+        Raises
+        ------
+        StopIteration
+            At the end of the epoch; `reset` begins another one.
+
+        Examples
+        --------
+        >>> batches = mx.io.NDArrayIter(np.arange(4), batch_size=2)
+        >>> batches.next().data[0].asnumpy()
+        array([0., 1.], dtype=float32)
+        """
         if not self.iter_next():
             raise StopIteration
         return DataBatch(self.getdata(), self.getlabel(), self.getpad(), self.getindex())
@@ -164,23 +189,73 @@ class DataIter:
         return self
 
     def reset(self):
-        """Go back to the first batch."""
+        """Begin another epoch; after the last batch an iterator gives nothing until it is reset.
+
+        Examples
+        --------
+        >>> batches = mx.io.NDArrayIter(np.arange(4), batch_size=2)
+        >>> len(list(batches)), len(list(batches))
+        (2, 0)
+        >>> batches.reset()
+        >>> len(list(batches))
+        2
+        """
 
     def iter_next(self):
-        """Move to the next batch; returns whether there is one."""
+        """Move to the next batch, which `getdata`, `getlabel`, `getpad` and `getindex` then read.
+
+        Returns
+        -------
+        bool
+            Whether there is one.
+
+        Examples
+        --------
+        >>> batches = mx.io.NDArrayIter(np.arange(4), batch_size=2)
+        >>> batches.iter_next(), batches.getdata()[0].asnumpy().tolist()
+        (True, [0.0, 1.0])
+        """
 
     def getdata(self):
-        """The data of the current batch, a list of arrays."""
+        """The data of the current batch, a list of NDArray; after `iter_next`.
+
+        Examples
+        --------
+        >>> batches = mx.io.NDArrayIter(np.arange(4), batch_size=2)
+        >>> batches.iter_next(), batches.getdata()[0].asnumpy().tolist()
+        (True, [0.0, 1.0])
+        """
 
     def getlabel(self):
-        """The labels of the current batch, a list of arrays."""
+        """The labels of the current batch, a list of NDArray; after `iter_next`.
+
+        Examples
+        --------
+        >>> batches = mx.io.NDArrayIter(np.zeros(4), np.arange(4), batch_size=2)
+        >>> batches.iter_next(), batches.getlabel()[0].asnumpy().tolist()
+        (True, [0.0, 1.0])
+        """
 
     def getindex(self):
-        """The indices of the samples of the current batch, if they are known."""
+        """The indices of the samples of the current batch, or None if the iterator does not know them.
+
+        Examples
+        --------
+        >>> batches = mx.io.NDArrayIter(np.arange(4), batch_size=2)
+        >>> batches.iter_next(), batches.getindex()
+        (True, None)
+        """
         return
 
     def getpad(self):
-        """How many samples at the end of the current batch only fill it."""
+        """The number of samples at the end of the current batch that only complete it and are not to be counted.
+
+        Examples
+        --------
+        >>> batches = mx.io.NDArrayIter(np.arange(3), batch_size=2)
+        >>> [batch.pad for batch in batches]
+        [0, 1]
+        """
 
 
 def _from_batch(attribute):
@@ -235,11 +310,34 @@ class ResizeIter(_HoldsBatch):
         return [self.data_iter]
 
     def state_dict(self):
-        """Where it and the other iterator are, if that one can say."""
+        """The position of this iterator and of the one it reads, for `load_state_dict`. Not in MXNet.
+
+        Examples
+        --------
+        >>> batches = mx.io.ResizeIter(mx.io.NDArrayIter(np.arange(4), batch_size=2), 3)
+        >>> first = batches.next()
+        >>> batches.state_dict()["cur"]
+        1
+        """
         return {"cur": self.cur, "inner": self.data_iter.state_dict()}
 
     def load_state_dict(self, state):
-        """Continue from what `state_dict` returned."""
+        """Continue at a position that `state_dict` returned. Not in MXNet.
+
+        Parameters
+        ----------
+        state : dict
+            The position.
+
+        Examples
+        --------
+        >>> batches = mx.io.ResizeIter(mx.io.NDArrayIter(np.arange(4), batch_size=2), 3)
+        >>> position = batches.state_dict()
+        >>> first = batches.next()
+        >>> batches.load_state_dict(position)
+        >>> batches.next().data[0].asnumpy()
+        array([0., 1.], dtype=float32)
+        """
         self.cur = state["cur"]
         self.data_iter.load_state_dict(state["inner"])
 
@@ -346,11 +444,33 @@ class PrefetchingIter(_HoldsBatch):
         return self.iters
 
     def state_dict(self):
-        """Where the iterators were before the batch that is being read ahead, if they can say."""
+        """The positions of the iterators it reads, before the batch that is being read ahead. Not in MXNet.
+
+        Examples
+        --------
+        >>> batches = mx.io.PrefetchingIter(mx.io.NDArrayIter(np.arange(4), batch_size=2))
+        >>> sorted(batches.state_dict())
+        ['inner', 'waiting']
+        """
         return {"inner": self._before if self._waiting else self._states(), "waiting": self._waiting}
 
     def load_state_dict(self, state):
-        """Continue from what `state_dict` returned."""
+        """Continue at a position that `state_dict` returned. Not in MXNet.
+
+        Parameters
+        ----------
+        state : dict
+            The position.
+
+        Examples
+        --------
+        >>> batches = mx.io.PrefetchingIter(mx.io.NDArrayIter(np.arange(4), batch_size=2))
+        >>> position = batches.state_dict()
+        >>> first = batches.next()
+        >>> batches.load_state_dict(position)
+        >>> batches.next().data[0].asnumpy()
+        array([0., 1.], dtype=float32)
+        """
         if self._waiting:
             self._results()
         for source, inner in zip(self.iters, state["inner"], strict=True):
@@ -382,10 +502,24 @@ class PrefetchingIter(_HoldsBatch):
 
     @property
     def provide_data(self):
+        """Descriptions of the inputs of a batch, a list of DataDesc.
+
+        Examples
+        --------
+        >>> mx.io.PrefetchingIter(mx.io.NDArrayIter(np.arange(4), batch_size=2)).provide_data
+        [DataDesc[data,(2,),<class 'numpy.float32'>,NCHW]]
+        """
         return self._described("provide_data", self.rename_data)
 
     @property
     def provide_label(self):
+        """Descriptions of the labels of a batch, a list of DataDesc.
+
+        Examples
+        --------
+        >>> mx.io.PrefetchingIter(mx.io.NDArrayIter(np.arange(4), batch_size=2)).provide_label
+        []
+        """
         return self._described("provide_label", self.rename_label)
 
     def reset(self):

@@ -101,7 +101,18 @@ class MXDataIter(DataIter):
         self.batch_size = data.shape[0]
 
     def debug_skip_load(self):
-        """Give the first batch again and again: the speed of a network without the cost of loading."""
+        """Give the first batch again and again, to measure a network without the cost of loading.
+
+        Examples
+        --------
+        >>> with open("data.csv", "w") as file:
+        ...     _ = file.write("1,2" + chr(10) + "3,4" + chr(10))
+        >>> batches = mx.io.CSVIter(data_csv="data.csv", data_shape=(2,), batch_size=1)
+        >>> first = next(batches)
+        >>> batches.debug_skip_load()
+        >>> next(batches).data[0].asnumpy().tolist() == first.data[0].asnumpy().tolist()
+        True
+        """
         self._debug_skip_load = True
         logging.info("Set debug_skip_load to be true, will simply return first batch")
 
@@ -114,13 +125,40 @@ class MXDataIter(DataIter):
             self.handle.restart()
 
     def state_dict(self):
-        """Where it is: give it to `load_state_dict` of an iterator with the same arguments to go on from here."""
+        """The position: give it to `load_state_dict` of an iterator with the same arguments to continue there. Not in
+        MXNet.
+
+        Examples
+        --------
+        >>> with open("data.csv", "w") as file:
+        ...     _ = file.write("1,2" + chr(10) + "3,4" + chr(10))
+        >>> batches = mx.io.CSVIter(data_csv="data.csv", data_shape=(2,), batch_size=1)
+        >>> isinstance(batches.state_dict(), dict)
+        True
+        """
         if self.first_batch is not None:
             return self._first_state
         return {"handle": self.handle.state_dict(), "ended": self._ended}
 
     def load_state_dict(self, state):
-        """Continue from what `state_dict` returned."""
+        """Continue at a position that `state_dict` returned. Not in MXNet.
+
+        Parameters
+        ----------
+        state : dict
+            The position.
+
+        Examples
+        --------
+        >>> with open("data.csv", "w") as file:
+        ...     _ = file.write("1,2" + chr(10) + "3,4" + chr(10))
+        >>> batches = mx.io.CSVIter(data_csv="data.csv", data_shape=(2,), batch_size=1)
+        >>> position = batches.state_dict()
+        >>> first = next(batches)
+        >>> batches.load_state_dict(position)
+        >>> next(batches).data[0].asnumpy()
+        array([[1., 2.]], dtype=float32)
+        """
         self.first_batch = None
         self.handle.load_state_dict(state["handle"])
         self._ended = state["ended"]

@@ -32,47 +32,186 @@ class KVStoreBase:
     kv_registry = {}
 
     def broadcast(self, key, value, out, priority=0):
-        """Give `value` the key, and copy it into every array of `out`."""
+        """Store a first value under a key and copy it into arrays on all devices; with several workers, that of the
+        first one.
+
+        Parameters
+        ----------
+        key : int, str or list of them
+            The keys.
+        value : NDArray or list of NDArray
+            The value of each key.
+        out : NDArray, or list of them
+            The arrays to fill: for each key one, or a list of one for each device.
+        priority : int, default 0
+            A hint for the order of sending; ReMX ignores it.
+
+        Examples
+        --------
+        >>> store = mx.kv.create("local")
+        >>> out = [mx.nd.zeros((2,)), mx.nd.zeros((2,))]
+        >>> store.broadcast("w", mx.nd.array([1, 2]), out)
+        >>> out[1].asnumpy()
+        array([1., 2.], dtype=float32)
+        """
         raise NotImplementedError
 
     def pushpull(self, key, value, out=None, priority=0):
-        """Sum the values of all devices and workers into `out` (into the values themselves if it is None)."""
+        """Sum the values of all devices and workers and copy the sum, or the updated weight, back.
+
+        Parameters
+        ----------
+        key : int, str or list of them
+            The keys.
+        value : NDArray, or list of them
+            For each key an array, or a list of one for each device.
+        out : NDArray, or list of them, optional
+            Where the result goes; by default into the values themselves.
+        priority : int, default 0
+            A hint for the order of sending; ReMX ignores it.
+
+        Examples
+        --------
+        >>> store = mx.kv.create("local")
+        >>> store.init("w", mx.nd.zeros((2,)))
+        >>> grads = [mx.nd.ones((2,)), mx.nd.ones((2,)) * 4]
+        >>> store.pushpull("w", grads)
+        >>> grads[0].asnumpy(), grads[1].asnumpy()
+        (array([5., 5.], dtype=float32), array([5., 5.], dtype=float32))
+        """
         raise NotImplementedError
 
     def set_optimizer(self, optimizer):
-        """Update the stored values with `optimizer` whenever gradients are pushed."""
+        """Update the stored values with an optimizer at every push: values are then weights, and what is pushed
+        gradients.
+
+        Parameters
+        ----------
+        optimizer : Optimizer
+            The update rule. A distributed store sends it to its servers.
+
+        Examples
+        --------
+        >>> store = mx.kv.create("local")
+        >>> store.set_optimizer(mx.optimizer.SGD(learning_rate=0.5))
+        >>> store.init(0, mx.nd.ones((2,)))
+        >>> store.push(0, mx.nd.array([1, 2]))
+        >>> store.pull(0, out=(out := mx.nd.zeros((2,))))
+        >>> out.asnumpy()
+        array([0.5, 0. ], dtype=float32)
+        """
         raise NotImplementedError
 
     def is_capable(self, capability):
-        """Whether the store can do `capability`, for example `KVStoreBase.OPTIMIZER`."""
+        """Whether the store has an ability.
+
+        Parameters
+        ----------
+        capability : str
+            `KVStoreBase.OPTIMIZER` ("optimizer"): whether the store can run an optimizer on its values.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> mx.kv.create("local").is_capable(mx.kv.KVStoreBase.OPTIMIZER)
+        True
+        """
         raise NotImplementedError
 
     def save_optimizer_states(self, fname, dump_optimizer=False):
-        """Write the optimizer's states to a file."""
+        """Write the states of the store's optimizer, such as momenta, to a file.
+
+        Parameters
+        ----------
+        fname : str
+            Path of the file.
+        dump_optimizer : bool, default False
+            Whether the optimizer itself is written as well.
+
+        Examples
+        --------
+        >>> store = mx.kv.create("local")
+        >>> store.set_optimizer(mx.optimizer.Adam())
+        >>> store.save_optimizer_states("adam.states")
+        >>> store.load_optimizer_states("adam.states")
+        """
         raise NotImplementedError
 
     def load_optimizer_states(self, fname):
-        """Read the optimizer's states from a file."""
+        """Read the states of the store's optimizer from a file that `save_optimizer_states` wrote.
+
+        Parameters
+        ----------
+        fname : str
+            Path of the file.
+
+        Examples
+        --------
+        >>> store = mx.kv.create("local")
+        >>> store.set_optimizer(mx.optimizer.Adam())
+        >>> store.save_optimizer_states("adam.states")
+        >>> store.load_optimizer_states("adam.states")
+        """
         raise NotImplementedError
 
     @property
     def type(self):
-        """The name it was created by."""
+        """The name that the store was created by, a str.
+
+        Examples
+        --------
+        >>> mx.kv.create("device").type
+        'device'
+        """
         raise NotImplementedError
 
     @property
     def rank(self):
-        """Which worker this is."""
+        """The number of this worker, from 0 to `num_workers` - 1; 0 in a store of one process.
+
+        Examples
+        --------
+        >>> mx.kv.create("local").rank
+        0
+        """
         raise NotImplementedError
 
     @property
     def num_workers(self):
-        """How many workers there are."""
+        """The number of worker processes; 1 in a store of one process.
+
+        Examples
+        --------
+        >>> mx.kv.create("local").num_workers
+        1
+        """
         raise NotImplementedError
 
     @staticmethod
     def register(klass):
-        """Make a store known to `create` under its lower-case name."""
+        """Register a class of stores, so that `mx.kv.create` finds it under its name in lower case.
+
+        Parameters
+        ----------
+        klass : type
+            A subclass of `KVStoreBase`.
+
+        Returns
+        -------
+        type
+            The class itself, so that `register` works as a decorator.
+
+        Examples
+        --------
+        >>> @mx.kv.KVStoreBase.register
+        ... class Single(mx.kv.KVStoreBase):
+        ...     type = "single"
+        >>> mx.kv.create("single").type
+        'single'
+        """
         assert isinstance(klass, type)
         name = klass.__name__.lower()
         known = KVStoreBase.kv_registry.get(name)

@@ -99,7 +99,21 @@ class KVStore(KVStoreBase):
 
     @tells_exhaustion
     def init(self, key, value):
-        """Store a first value under each key."""
+        """Store a first value under each key; a key can be initialized once.
+
+        Parameters
+        ----------
+        key : int, str or list of them
+            The keys; all keys of a store are of one type.
+        value : NDArray or list of NDArray
+            The value of each key. The store keeps a copy.
+
+        Examples
+        --------
+        >>> store = mx.kv.create("local")
+        >>> store.init(3, mx.nd.ones((2, 3)))
+        >>> store.init([5, 7], [mx.nd.zeros((2,)), mx.nd.zeros((4,))])
+        """
         for k, arrays in self._check_keys(pairs(key, value)):
             if k in self._stored:
                 raise MXNetError(
@@ -110,7 +124,27 @@ class KVStore(KVStoreBase):
 
     @tells_exhaustion
     def push(self, key, value, priority=0):
-        """Sum each key's values; the updater takes the sums in, or they replace what is stored."""
+        """Sum the values of each key over devices and workers. The sum replaces the stored value or, after
+        `set_optimizer` or `set_updater`, updates it.
+
+        Parameters
+        ----------
+        key : int, str or list of them
+            The keys.
+        value : NDArray, or list of them
+            For each key an array, or a list of one for each device.
+        priority : int, default 0
+            A hint for the order of sending; ReMX ignores it.
+
+        Examples
+        --------
+        >>> store = mx.kv.create("local")
+        >>> store.init(3, mx.nd.zeros((2,)))
+        >>> store.push(3, [mx.nd.ones((2,)), mx.nd.ones((2,)) * 4])
+        >>> store.pull(3, out=(out := mx.nd.zeros((2,))))
+        >>> out.asnumpy()
+        array([5., 5.], dtype=float32)
+        """
         found = self._check_keys(pairs(key, value))
         for k, _ in found:
             self._held(k)
@@ -143,7 +177,28 @@ class KVStore(KVStoreBase):
 
     @tells_exhaustion
     def pull(self, key, out=None, priority=0, ignore_sparse=True):
-        """Copy stored values into `out`; sparse arrays are passed over unless `ignore_sparse` is False."""
+        """Copy the stored value of each key into arrays.
+
+        Parameters
+        ----------
+        key : int, str or list of them
+            The keys.
+        out : NDArray, or list of them
+            For each key an array, or a list of one for each device.
+        priority : int, default 0
+            A hint for the order of sending; ReMX ignores it.
+        ignore_sparse : bool, default True
+            Whether sparse arrays in `out` are left as they are; `row_sparse_pull` fills those.
+
+        Examples
+        --------
+        >>> store = mx.kv.create("local")
+        >>> store.init(3, mx.nd.array([1, 2]))
+        >>> out = [mx.nd.zeros((2,)), mx.nd.zeros((2,))]
+        >>> store.pull(3, out=out)
+        >>> out[1].asnumpy()
+        array([1., 2.], dtype=float32)
+        """
         assert out is not None
         for k, arrays in self._check_keys(pairs(key, out)):
             held = self._held(k)
@@ -153,22 +208,55 @@ class KVStore(KVStoreBase):
 
     @tells_exhaustion
     def pushpull(self, key, value, out=None, priority=0):
-        """`push`, then `pull` into `out`, or into the values themselves."""
         self.push(key, value, priority)
         self.pull(key, value if out is None else out, priority, ignore_sparse=False)
 
     def watch(self, keys, weights):
-        """Told by a trainer whose gradients it will push next; in one process nothing can be sent ahead."""
+        """Name the arrays whose gradients a Trainer will push next, so that a distributed store can send them early.
+
+        A store of one process has nothing to send and ignores it. Not in MXNet.
+
+        Parameters
+        ----------
+        keys : list of int or str
+            The keys.
+        weights : list of lists of NDArray
+            The weights of each key, one for each device.
+
+        Examples
+        --------
+        >>> mx.kv.create("local").watch([0], [[mx.nd.zeros((2,))]])
+        """
 
     @tells_exhaustion
     def broadcast(self, key, value, out, priority=0):
-        """`init`, then `pull` into `out`."""
         self.init(key, value)
         self.pull(key, out, priority, ignore_sparse=False)
 
     @tells_exhaustion
     def row_sparse_pull(self, key, out=None, priority=0, row_ids=None):
-        """Copy the given rows of row-sparse values into row-sparse arrays."""
+        """Copy chosen rows of values with `row_sparse` storage into `row_sparse` arrays.
+
+        Parameters
+        ----------
+        key : int, str or list of them
+            The keys.
+        out : RowSparseNDArray, or list of them
+            The arrays to fill.
+        priority : int, default 0
+            A hint for the order of sending; ReMX ignores it.
+        row_ids : NDArray or list of NDArray
+            The numbers of the rows, one array for each of `out`, or one for all.
+
+        Examples
+        --------
+        >>> store = mx.kv.create("local")
+        >>> store.init("w", mx.nd.ones((4, 2)).tostype("row_sparse"))
+        >>> out = mx.nd.zeros((4, 2), stype="row_sparse")
+        >>> store.row_sparse_pull("w", out=out, row_ids=mx.nd.array([1, 3]))
+        >>> out.indices.asnumpy().tolist()
+        [1, 3]
+        """
         assert out is not None
         assert row_ids is not None
         row_ids = [row_ids] if isinstance(row_ids, NDArray) else row_ids
@@ -221,7 +309,26 @@ class KVStore(KVStoreBase):
         return wrap(self._compress(key, array._t), array.context)
 
     def set_gradient_compression(self, compression_params):
-        """Compress gradients before they are summed: {'type': '2bit', 'threshold': 0.5}."""
+        """Compress gradients before they are summed, for stores of the types device and dist.
+
+        With 2-bit compression each element is sent as -threshold, 0 or threshold; what is lost is added to the next
+        gradient.
+
+        Parameters
+        ----------
+        compression_params : dict
+            {'type': '2bit', 'threshold': 0.5}; the threshold must be positive.
+
+        Examples
+        --------
+        >>> store = mx.kv.create("device")
+        >>> store.set_gradient_compression({"type": "2bit", "threshold": 0.5})
+        >>> store.init(0, mx.nd.zeros((3,)))
+        >>> store.push(0, mx.nd.array([0.7, 0.2, -0.6]))
+        >>> store.pull(0, out=(out := mx.nd.zeros((3,))))
+        >>> out.asnumpy()
+        array([ 0.5,  0. , -0.5], dtype=float32)
+        """
         if "device" not in self.type and "dist" not in self.type:
             raise Exception("Gradient compression is not supported for this type of kvstore")
         self._compress = compression(compression_params)
@@ -236,7 +343,26 @@ class KVStore(KVStoreBase):
         self._set_updater(opt.get_updater(optimizer))
 
     def _set_updater(self, updater):
-        """`updater(key, pushed, stored)` changes the stored value in place at every push."""
+        """Set the function that changes a stored value when something is pushed.
+
+        Parameters
+        ----------
+        updater : callable
+            Called as `updater(key, pushed, stored)`; it changes `stored` in place. Keys that are strings come as bytes,
+            as in MXNet.
+
+        Examples
+        --------
+        >>> store = mx.kv.create("local")
+        >>> def add_twice(key, pushed, stored):
+        ...     stored += 2 * pushed
+        >>> store.set_updater(add_twice)
+        >>> store.init(0, mx.nd.ones((2,)))
+        >>> store.push(0, mx.nd.ones((2,)))
+        >>> store.pull(0, out=(out := mx.nd.zeros((2,))))
+        >>> out.asnumpy()
+        array([3., 3.], dtype=float32)
+        """
         self._updater = updater
 
     set_updater = _set_updater
@@ -247,7 +373,24 @@ class KVStore(KVStoreBase):
             file.write(self._updater.get_states(dump_optimizer, pickled))
 
     def load_optimizer_states(self, fname, trust=False, keys=None):
-        """Read states that fit the stored values; with `keys`, those of other keys are refused, too."""
+        """Read the states of the store's optimizer; states that do not fit the stored values are refused.
+
+        Parameters
+        ----------
+        fname : str
+            Path of a file that `save_optimizer_states` wrote, here or in MXNet.
+        trust : bool, default False
+            Whether a pickle that is not one of MXNet's own may run its code. Not in MXNet.
+        keys : list of int or str, optional
+            If given, states of other keys are refused as well. Not in MXNet.
+
+        Examples
+        --------
+        >>> store = mx.kv.create("local")
+        >>> store.set_optimizer(mx.optimizer.Adam())
+        >>> store.save_optimizer_states("adam.states")
+        >>> store.load_optimizer_states("adam.states")
+        """
         assert self._updater is not None, "Cannot load states for distributed training"
         with state_files.opened(fname) as file:
             self._updater.set_states(file.read(), trust, self._weights(keys), complete=keys is not None)
@@ -274,7 +417,12 @@ class KVStore(KVStoreBase):
         """Wait for all workers; alone there is nobody to wait for."""
 
     def barrier(self):
-        """Wait until all workers are here."""
+        """Wait until all workers have called it; a store of one process returns at once.
+
+        Examples
+        --------
+        >>> mx.kv.create("local").barrier()
+        """
         self._barrier()
 
     def _send_command_to_servers(self, head, body):

@@ -24,5 +24,5 @@ class KVStoreServer:
         self.init_logginig = False
 
     def run(self):
-        """Serve until all workers have left."""
+        """Serve until all workers are done; the process of a server calls it."""
         self.kvstore.serve()

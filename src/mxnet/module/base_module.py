@@ -148,6 +148,17 @@ class BaseModule:
         ----------
         data_batch : DataBatch
             Inputs and labels.
+
+        Examples
+        --------
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=1, name="fc")
+        >>> mod = mx.mod.Module(mx.sym.LinearRegressionOutput(net, name="out"), label_names=["out_label"])
+        >>> mod.bind([("data", (2, 3))], [("out_label", (2, 1))])
+        >>> mod.init_params(mx.init.One())
+        >>> mod.forward_backward(mx.io.DataBatch([mx.nd.ones((2, 3))], [mx.nd.zeros((2, 1))]))
+        >>> mod.get_outputs()[0].asnumpy()
+        array([[3.],
+               [3.]], dtype=float32)
         """
         self.forward(data_batch, True)
         self.backward()
@@ -198,6 +209,15 @@ class BaseModule:
         -------
         list of (str, float)
             Names and values of the metric.
+
+        Examples
+        --------
+        >>> data = mx.io.NDArrayIter(np.eye(2), np.array([0, 1]), batch_size=1)
+        >>> mod = mx.mod.Module(mx.sym.SoftmaxOutput(mx.sym.var("data"), name="softmax"))
+        >>> mod.bind(data.provide_data, data.provide_label)
+        >>> mod.init_params()
+        >>> mod.score(data, "acc")
+        [('accuracy', 1.0)]
         """
         eval_metric = as_metric(eval_metric)
         eval_metric.reset()
@@ -230,6 +250,15 @@ class BaseModule:
         ------
         (list of NDArray, int, DataBatch)
             Outputs without padding, number of the batch, and the batch.
+
+        Examples
+        --------
+        >>> data = mx.io.NDArrayIter(np.ones((3, 2)), batch_size=2)
+        >>> mod = mx.mod.Module(mx.sym.var("data") * 2, label_names=None)
+        >>> mod.bind(data.provide_data, for_training=False)
+        >>> mod.init_params()
+        >>> [(number, outputs[0].shape) for outputs, number, batch in mod.iter_predict(data)]
+        [(0, (2, 2)), (1, (1, 2))]
         """
         for nbatch, batch in self._forwarded(eval_data, num_batch, reset, sparse_row_id_fn):
             yield self._unpadded(batch), nbatch, batch
@@ -257,6 +286,15 @@ class BaseModule:
         Returns
         -------
         NDArray or list of NDArray, or list of lists of NDArray without `merge_batches`
+
+        Examples
+        --------
+        >>> data = mx.io.NDArrayIter(np.ones((3, 2)), batch_size=2)
+        >>> mod = mx.mod.Module(mx.sym.var("data") * 2, label_names=None)
+        >>> mod.bind(data.provide_data, for_training=False)
+        >>> mod.init_params()
+        >>> mod.predict(data).shape
+        (3, 2)
         """
         self._assert_ready()
         if isinstance(eval_data, (ndarray.NDArray, np.ndarray)):
@@ -347,6 +385,15 @@ class BaseModule:
             Beginning of the file names; by default that of a checkpoint callback.
         resume_every : int, optional
             Number of batches between saves within an epoch.
+
+        Examples
+        --------
+        >>> data = mx.io.NDArrayIter(np.ones((4, 3)), np.array([0, 1, 0, 1]), batch_size=2)
+        >>> net = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2), name="softmax")
+        >>> mod = mx.mod.Module(net)
+        >>> mod.fit(data, num_epoch=2, optimizer="adam", optimizer_params={"learning_rate": 0.01})
+        >>> mod.score(data, "acc")
+        [('accuracy', 0.5)]
         """
         assert num_epoch is not None, "please specify number of epochs: fit(..., num_epoch=10)"
         self.bind(train_data.provide_data, train_data.provide_label, for_training=True, force_rebind=force_rebind)
@@ -427,32 +474,76 @@ class BaseModule:
     # ------------------------------------------------------------------ what it is
     @property
     def data_names(self):
-        """Names of the inputs, a list of str."""
+        """Names of the inputs, a list of str.
+
+        Examples
+        --------
+        >>> mx.mod.Module(mx.sym.var("data") * 2, label_names=None).data_names
+        ['data']
+        """
         raise NotImplementedError
 
     @property
     def output_names(self):
-        """Names of the outputs, a list of str."""
+        """Names of the outputs, a list of str.
+
+        Examples
+        --------
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+        >>> mx.mod.Module(net, label_names=None).output_names
+        ['fc_output']
+        """
         raise NotImplementedError
 
     @property
     def data_shapes(self):
-        """Descriptions of the inputs, a list of DataDesc; known after `bind`."""
+        """Descriptions of the inputs, a list of DataDesc; known after `bind`.
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.var("data") * 2, label_names=None)
+        >>> mod.bind([("data", (4, 3))])
+        >>> mod.data_shapes
+        [DataDesc[data,(4, 3),<class 'numpy.float32'>,NCHW]]
+        """
         raise NotImplementedError
 
     @property
     def label_shapes(self):
-        """Descriptions of the labels, a list of DataDesc or None; known after `bind`."""
+        """Descriptions of the labels, a list of DataDesc, or None without labels; known after `bind`.
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.SoftmaxOutput(mx.sym.var("data"), name="softmax"))
+        >>> mod.bind([("data", (4, 3))], [("softmax_label", (4,))])
+        >>> mod.label_shapes
+        [DataDesc[softmax_label,(4,),<class 'numpy.float32'>,NCHW]]
+        """
         raise NotImplementedError
 
     @property
     def output_shapes(self):
-        """Name and shape of each output, a list of pairs; known after `bind`."""
+        """Name and shape of each output, a list of pairs; known after `bind`.
+
+        Examples
+        --------
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+        >>> mod = mx.mod.Module(net, label_names=None)
+        >>> mod.bind([("data", (4, 3))])
+        >>> mod.output_shapes
+        [('fc_output', (4, 2))]
+        """
         raise NotImplementedError
 
     @property
     def symbol(self):
-        """The symbol that the module computes."""
+        """The symbol that the module computes.
+
+        Examples
+        --------
+        >>> mx.mod.Module(mx.sym.var("data"), label_names=None).symbol
+        <Symbol data>
+        """
         return self._symbol
 
     # ------------------------------------------------------------------ parameters
@@ -463,6 +554,15 @@ class BaseModule:
         -------
         (dict of str to NDArray, dict of str to NDArray)
             Arrays on the CPU.
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc"), label_names=None)
+        >>> mod.bind([("data", (4, 3))])
+        >>> mod.init_params(mx.init.One())
+        >>> arg_params, aux_params = mod.get_params()
+        >>> arg_params["fc_weight"].shape
+        (2, 3)
         """
         raise NotImplementedError
 
@@ -489,6 +589,14 @@ class BaseModule:
             Whether parameters that have values get new ones.
         allow_extra : bool
             Whether values of names that the module does not have are ignored.
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc"), label_names=None)
+        >>> mod.bind([("data", (4, 3))])
+        >>> mod.init_params(mx.init.Zero(), arg_params={"fc_weight": mx.nd.ones((2, 3))}, allow_missing=True)
+        >>> mod.get_params()[0]["fc_weight"].asnumpy().tolist()
+        [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
         """
         raise NotImplementedError
 
@@ -505,6 +613,14 @@ class BaseModule:
             Whether to overwrite parameters that have values.
         allow_extra : bool
             Whether values of names that the module does not have are ignored.
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc"), label_names=None)
+        >>> mod.bind([("data", (4, 3))])
+        >>> mod.set_params({"fc_weight": mx.nd.ones((2, 3)), "fc_bias": mx.nd.zeros((2,))}, {})
+        >>> mod.get_params()[0]["fc_weight"].asnumpy().tolist()
+        [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
         """
         self.init_params(
             initializer=None,
@@ -522,6 +638,15 @@ class BaseModule:
         ----------
         fname : str
             Path of the file.
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc"), label_names=None)
+        >>> mod.bind([("data", (4, 3))])
+        >>> mod.init_params()
+        >>> mod.save_params("fc.params")
+        >>> sorted(mx.nd.load("fc.params"))
+        ['arg:fc_bias', 'arg:fc_weight']
         """
         save_param_dicts(fname, *self.get_params())
 
@@ -532,6 +657,15 @@ class BaseModule:
         ----------
         fname : str
             Path of a file that `save_params` wrote.
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc"), label_names=None)
+        >>> mod.bind([("data", (4, 3))])
+        >>> mx.nd.save("fc.params", {"arg:fc_weight": mx.nd.ones((2, 3)), "arg:fc_bias": mx.nd.zeros((2,))})
+        >>> mod.load_params("fc.params")
+        >>> mod.get_params()[0]["fc_weight"].asnumpy().tolist()
+        [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
         """
 
         def refuse(name):
@@ -551,6 +685,14 @@ class BaseModule:
         -------
         list of lists of NDArray
             For each state an array on every device.
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.var("data") + mx.sym.var("h"), label_names=None, state_names=["h"])
+        >>> mod.bind([("data", (4, 3))], for_training=False)
+        >>> mod.init_params()
+        >>> mod.get_states(merge_multi_context=False)[0][0].shape
+        (4, 3)
         """
         self._assert_ready()
         assert not merge_multi_context
@@ -565,17 +707,40 @@ class BaseModule:
             For each state an array for every device.
         value : float, optional
             A value for all of them.
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.var("data") + mx.sym.var("h"), label_names=None, state_names=["h"])
+        >>> mod.bind([("data", (1, 3))], for_training=False)
+        >>> mod.init_params()
+        >>> mod.set_states(value=5)
+        >>> mod.forward(mx.io.DataBatch([mx.nd.ones((1, 3))]))
+        >>> mod.get_outputs()[0].asnumpy()
+        array([[6., 6., 6.]], dtype=float32)
         """
         self._assert_ready()
         assert not states and not value
 
     def install_monitor(self, mon):
-        """Let a monitor watch the outputs of all operators.
+        """Let a monitor collect statistics of the outputs of all operators; after `bind`.
 
         Parameters
         ----------
         mon : Monitor
-            Monitor.
+            The monitor, see :class:`mxnet.monitor.Monitor`.
+
+        Examples
+        --------
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+        >>> mod = mx.mod.Module(net, label_names=None)
+        >>> mod.bind([("data", (1, 3))])
+        >>> mod.init_params(mx.init.One())
+        >>> monitor = mx.mon.Monitor(1, pattern="fc_output")
+        >>> mod.install_monitor(monitor)
+        >>> monitor.tic()
+        >>> mod.forward(mx.io.DataBatch([mx.nd.ones((1, 3))]))
+        >>> [(name, value.strip()) for _, name, value in monitor.toc()]
+        [('fc_output', '3.0')]
         """
         raise NotImplementedError
 
@@ -589,6 +754,13 @@ class BaseModule:
             The batch.
         sparse_row_id_fn : callable, optional
             Takes the batch and returns which rows of row-sparse parameters it needs, by name.
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.var("data") * 2, label_names=None)
+        >>> mod.bind([("data", (1, 3))])
+        >>> mod.init_params()
+        >>> mod.prepare(mx.io.DataBatch([mx.nd.ones((1, 3))]))
         """
         if sparse_row_id_fn is not None:
             warnings.warn(UserWarning("sparse_row_id_fn is not invoked for BaseModule."), stacklevel=2)
@@ -602,6 +774,15 @@ class BaseModule:
             Inputs and, for training, labels.
         is_train : bool, optional
             Whether layers such as Dropout behave as in training; by default as given to `bind`.
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.var("data") * 2, label_names=None)
+        >>> mod.bind([("data", (1, 3))])
+        >>> mod.init_params()
+        >>> mod.forward(mx.io.DataBatch([mx.nd.ones((1, 3))]), is_train=False)
+        >>> mod.get_outputs()[0].asnumpy()
+        array([[2., 2., 2.]], dtype=float32)
         """
         raise NotImplementedError
 
@@ -612,6 +793,16 @@ class BaseModule:
         ----------
         out_grads : NDArray or list of NDArray, optional
             Gradients of the outputs, for networks whose outputs are not losses.
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.var("data") * 2, label_names=None)
+        >>> mod.bind([("data", (1, 3))], inputs_need_grad=True)
+        >>> mod.init_params()
+        >>> mod.forward(mx.io.DataBatch([mx.nd.ones((1, 3))]), is_train=True)
+        >>> mod.backward([mx.nd.array([[1, 10, 100]])])
+        >>> mod.get_input_grads()[0].asnumpy()
+        array([[  2.,  20., 200.]], dtype=float32)
         """
         raise NotImplementedError
 
@@ -626,6 +817,15 @@ class BaseModule:
         Returns
         -------
         list of NDArray, or list of lists of NDArray without `merge_multi_context`
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.var("data") * 2, label_names=None, context=[mx.cpu(0), mx.cpu(1)])
+        >>> mod.bind([("data", (4, 3))], for_training=False)
+        >>> mod.init_params()
+        >>> mod.forward(mx.io.DataBatch([mx.nd.ones((4, 3))]))
+        >>> mod.get_outputs()[0].shape, [part.shape for part in mod.get_outputs(merge_multi_context=False)[0]]
+        ((4, 3), [(2, 3), (2, 3)])
         """
         raise NotImplementedError
 
@@ -640,11 +840,35 @@ class BaseModule:
         Returns
         -------
         list of NDArray, or list of lists of NDArray without `merge_multi_context`
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.var("data") ** 2, label_names=None)
+        >>> mod.bind([("data", (1, 2))], inputs_need_grad=True)
+        >>> mod.init_params()
+        >>> mod.forward(mx.io.DataBatch([mx.nd.array([[3, 4]])]), is_train=True)
+        >>> mod.backward([mx.nd.ones((1, 2))])
+        >>> mod.get_input_grads()[0].asnumpy()
+        array([[6., 8.]], dtype=float32)
         """
         raise NotImplementedError
 
     def update(self):
-        """Let the optimizer update the parameters by their gradients."""
+        """Update the parameters with the gradients of the last `backward`; after `init_optimizer`.
+
+        Examples
+        --------
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=1, no_bias=True, name="fc")
+        >>> mod = mx.mod.Module(net, label_names=None)
+        >>> mod.bind([("data", (1, 2))])
+        >>> mod.init_params(mx.init.One())
+        >>> mod.init_optimizer(optimizer="sgd", optimizer_params={"learning_rate": 0.5})
+        >>> mod.forward(mx.io.DataBatch([mx.nd.array([[1, 2]])]), is_train=True)
+        >>> mod.backward([mx.nd.ones((1, 1))])
+        >>> mod.update()
+        >>> mod.get_params()[0]["fc_weight"].asnumpy()
+        array([[0.5, 0. ]], dtype=float32)
+        """
         raise NotImplementedError
 
     def update_metric(self, eval_metric, labels, pre_sliced=False):
@@ -658,6 +882,18 @@ class BaseModule:
             Labels of the batch.
         pre_sliced : bool
             Whether `labels` is a list of such lists, one for each device.
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.SoftmaxOutput(mx.sym.var("data"), name="softmax"))
+        >>> mod.bind([("data", (2, 2))], [("softmax_label", (2,))])
+        >>> mod.init_params()
+        >>> batch = mx.io.DataBatch([mx.nd.array([[5, 0], [5, 0]])], [mx.nd.array([0, 1])])
+        >>> mod.forward(batch, is_train=False)
+        >>> metric = mx.metric.Accuracy()
+        >>> mod.update_metric(metric, batch.label)
+        >>> metric.get()
+        ('accuracy', 0.5)
         """
         raise NotImplementedError
 
@@ -688,6 +924,14 @@ class BaseModule:
             Module whose parameters and memory are used.
         grad_req : str, list of str or dict of str to str
             "write", "add" or "null" for each argument's gradient, or one for all.
+
+        Examples
+        --------
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+        >>> mod = mx.mod.Module(net, label_names=None)
+        >>> mod.bind(data_shapes=[("data", (4, 3))])
+        >>> mod.binded, mod.output_shapes
+        (True, [('fc_output', (4, 2))])
         """
         raise NotImplementedError
 
@@ -706,5 +950,15 @@ class BaseModule:
             Arguments of the optimizer.
         force_init : bool
             Whether to replace an optimizer.
+
+        Examples
+        --------
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+        >>> mod = mx.mod.Module(net, label_names=None)
+        >>> mod.bind([("data", (4, 3))])
+        >>> mod.init_params()
+        >>> mod.init_optimizer(optimizer="adam", optimizer_params={"learning_rate": 0.01})
+        >>> mod.optimizer_initialized
+        True
         """
         raise NotImplementedError

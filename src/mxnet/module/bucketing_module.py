@@ -195,7 +195,27 @@ class BucketingModule(ParameterModule):
             self.set_params(*params)
 
     def switch_bucket(self, bucket_key, data_shapes, label_shapes=None):
-        """Make `bucket_key` the current bucket, binding it if it is new."""
+        """Use the module of a bucket from now on; it is made and bound at its first use. `forward` calls it for each
+        batch.
+
+        Parameters
+        ----------
+        bucket_key : int or tuple
+            The key of the bucket, which `sym_gen` takes.
+        data_shapes, label_shapes : list of DataDesc or of (str, tuple)
+            Names and shapes of inputs and labels, as for `bind`.
+
+        Examples
+        --------
+        >>> def sym_gen(length):
+        ...     return mx.sym.var("data") * length, ["data"], None
+        >>> mod = mx.mod.BucketingModule(sym_gen, default_bucket_key=8)
+        >>> mod.bind([("data", (2, 8))], for_training=False)
+        >>> mod.init_params()
+        >>> mod.switch_bucket(4, [("data", (2, 4))])
+        >>> mod.data_shapes[0].shape
+        (2, 4)
+        """
         assert self.binded, "call bind before switching bucket"
         module = self._buckets.get(bucket_key)
         known = module is not None
@@ -268,7 +288,26 @@ class BucketingModule(ParameterModule):
 
     # ------------------------------------------------------------------ files
     def save_checkpoint(self, prefix, epoch, remove_amp_cast=False):
-        """Write the parameters, the symbol of each bucket, and the list of buckets."""
+        """Write the parameters and the symbol of every bucket that was used.
+
+        Parameters
+        ----------
+        prefix : str
+            Beginning of the file names.
+        epoch : int
+            Number of the checkpoint.
+        remove_amp_cast : bool, default False
+            Whether casts of mixed precision are removed from the symbols.
+
+        Examples
+        --------
+        >>> def sym_gen(length):
+        ...     return mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc"), ["data"], None
+        >>> mod = mx.mod.BucketingModule(sym_gen, default_bucket_key=8)
+        >>> mod.bind([("data", (2, 8))])
+        >>> mod.init_params()
+        >>> mod.save_checkpoint("buckets", 1)
+        """
         assert len(self._buckets) > 0, "Empty BucketingModule cannot be saved"
         with one_checkpoint(prefix, epoch):
             self.save_params(params_file(prefix, epoch))
@@ -294,6 +333,17 @@ class BucketingModule(ParameterModule):
         Returns
         -------
         BucketingModule
+
+        Examples
+        --------
+        >>> def sym_gen(length):
+        ...     return mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc"), ["data"], None
+        >>> mod = mx.mod.BucketingModule(sym_gen, default_bucket_key=8)
+        >>> mod.bind([("data", (2, 8))])
+        >>> mod.init_params()
+        >>> mod.save_checkpoint("buckets", 1)
+        >>> again = mx.mod.BucketingModule.load("buckets", 1, sym_gen=sym_gen, default_bucket_key=8)
+        >>> again.bind([("data", (2, 8))], for_training=False)
         """
         _require("load", sym_gen=sym_gen, default_bucket_key=default_bucket_key)
         params = load_params(prefix, epoch)
@@ -321,6 +371,17 @@ class BucketingModule(ParameterModule):
         Returns
         -------
         BucketingModule
+
+        Examples
+        --------
+        >>> def sym_gen(length):
+        ...     return mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc"), ["data"], None
+        >>> parameters = {"fc_weight": mx.nd.ones((2, 3)), "fc_bias": mx.nd.zeros((2,))}
+        >>> symbols = {8: sym_gen(8)[0]}
+        >>> mod = mx.mod.BucketingModule.load_dict(
+        ...     sym_dict=symbols, sym_gen=sym_gen, default_bucket_key=8, arg_params=parameters, aux_params={}
+        ... )
+        >>> mod.bind([("data", (2, 3))], for_training=False)
         """
         given = {"sym_dict": sym_dict, "arg_params": arg_params, "aux_params": aux_params}
         _require("load_dict", **given, default_bucket_key=default_bucket_key)

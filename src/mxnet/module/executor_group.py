@@ -6,6 +6,7 @@ from itertools import chain
 from .. import context as ctx
 from .. import ndarray as nd
 from .._core.dtypes import NAMES
+from .._core.errors import NameUnknown
 from .._training.given import as_descriptions
 from ..executor_manager import _split_input_slice, average_into
 from ..io import DataDesc
@@ -149,7 +150,18 @@ class DataParallelExecutorGroup:
 
     def _inputs(self, shapes):
         slices = self.slices or [slice(i, i + 1) for i in range(len(self.execs))]
+        self._check_names([name for name, _ in shapes])
         return [[(s, e.arg_dict[name]) for s, e in zip(slices, self.execs, strict=True)] for name, _ in shapes]
+
+    def _check_names(self, names):
+        unknown = [name for name in names if name not in self.arg_names]
+        if unknown:
+            free = [name for name in self.arg_names if not name.endswith(("_weight", "_bias", "_gamma", "_beta"))]
+            raise NameUnknown(
+                f"{unknown[0]!r} is no input of the network, whose inputs are {', '.join(free)}. The names of data and "
+                "labels must be the same in the symbol, in data_names= and label_names= of the Module, and in "
+                "data_name= and label_name= of the iterator"
+            )
 
     def _collect_arrays(self):
         execs, names = self.execs, self.arg_names

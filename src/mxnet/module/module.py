@@ -160,6 +160,16 @@ class Module(ParameterModule):
         Returns
         -------
         Module
+
+        Examples
+        --------
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+        >>> parameters = {"fc_weight": mx.nd.ones((2, 3)), "fc_bias": mx.nd.zeros((2,))}
+        >>> mx.model.save_checkpoint("fc", 1, net, parameters, {})
+        >>> mod = mx.mod.Module.load("fc", 1, label_names=None)
+        >>> mod.bind([("data", (1, 3))], for_training=False)
+        >>> mod.predict(mx.nd.ones((1, 3))).asnumpy()
+        array([[3., 3.]], dtype=float32)
         """
         symbol, args, auxs = load_checkpoint(prefix, epoch)
         mod = Module(symbol=symbol, **kwargs)
@@ -182,6 +192,16 @@ class Module(ParameterModule):
             Whether to write the states of the optimizer, `prefix-0001.states`, too.
         remove_amp_cast : bool
             Whether casts of mixed precision are removed from the symbol.
+
+        Examples
+        --------
+        >>> import glob
+        >>> mod = mx.mod.Module(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2), label_names=None)
+        >>> mod.bind([("data", (1, 3))])
+        >>> mod.init_params()
+        >>> mod.save_checkpoint("saved", epoch=3)
+        >>> sorted(glob.glob("saved-*"))  # the manifest, which MXNet does not write, has checksums of the others
+        ['saved-0003.manifest.json', 'saved-0003.params', 'saved-symbol.json']
         """
         with one_checkpoint(prefix, epoch):
             self._symbol.save(symbol_file(prefix), remove_amp_cast=remove_amp_cast)
@@ -192,7 +212,24 @@ class Module(ParameterModule):
                 logging.info('Saved optimizer state to "%s"', states_file(prefix, epoch))
 
     def save_optimizer_states(self, fname, pickled=False):
-        """Write the optimizer's states to a file that holds no code; `pickled`: to one that MXNet reads."""
+        """Write the states of the optimizer, such as momenta, to a file; after `init_optimizer`.
+
+        Parameters
+        ----------
+        fname : str
+            Path of the file.
+        pickled : bool, default False
+            Whether to write a pickle, as MXNet does and reads; otherwise the file holds no code. Not in MXNet.
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2), label_names=None)
+        >>> mod.bind([("data", (1, 3))])
+        >>> mod.init_params()
+        >>> mod.init_optimizer(optimizer="adam")
+        >>> mod.save_optimizer_states("adam.states")
+        >>> mod.load_optimizer_states("adam.states")
+        """
         assert self.optimizer_initialized, NOT_READY
         if self._update_on_kvstore:
             self._kvstore.save_optimizer_states(fname, **({"pickled": True} if pickled else {}))
@@ -201,7 +238,24 @@ class Module(ParameterModule):
                 file.write(self._updater.get_states(pickled=pickled))
 
     def load_optimizer_states(self, fname, trust=False):
-        """Read the optimizer's states from a file; `trust` runs a pickle that is not MXNet's."""
+        """Read the states of the optimizer from a file; after `init_optimizer`.
+
+        Parameters
+        ----------
+        fname : str
+            Path of a file that `save_optimizer_states` wrote, here or in MXNet.
+        trust : bool, default False
+            Whether a pickle that is not one of MXNet's own may run its code. Not in MXNet.
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2), label_names=None)
+        >>> mod.bind([("data", (1, 3))])
+        >>> mod.init_params()
+        >>> mod.init_optimizer(optimizer="adam")
+        >>> mod.save_optimizer_states("adam.states")
+        >>> mod.load_optimizer_states("adam.states")
+        """
         assert self.optimizer_initialized, NOT_READY
         if self._update_on_kvstore:
             load_into_store(self._kvstore, fname, trust, self._exec_group.param_names)
@@ -215,11 +269,21 @@ class Module(ParameterModule):
         return indexed_weights(group.param_names, group.param_arrays, len(self._context))
 
     # ------------------------------------------------------------------ what it is
-    data_names = shown("_data_names", "Names of the inputs.")
-    label_names = shown("_label_names", "Names of the labels.")
-    output_names = shown("_output_names", "Names of the outputs.")
-    data_shapes = shown("_data_shapes", "Descriptions of the inputs; known after `bind`.", bound=True)
-    label_shapes = shown("_label_shapes", "Descriptions of the labels; known after `bind`.", bound=True)
+    data_names = shown("_data_names", BaseModule.data_names.__doc__)
+    output_names = shown("_output_names", BaseModule.output_names.__doc__)
+    data_shapes = shown("_data_shapes", BaseModule.data_shapes.__doc__, bound=True)
+    label_shapes = shown("_label_shapes", BaseModule.label_shapes.__doc__, bound=True)
+
+    @property
+    def label_names(self):
+        """Names of the labels, a list of str.
+
+        Examples
+        --------
+        >>> mx.mod.Module(mx.sym.SoftmaxOutput(mx.sym.var("data"), name="softmax")).label_names
+        ['softmax_label']
+        """
+        return self._label_names
 
     @property
     def output_shapes(self):
@@ -353,7 +417,22 @@ class Module(ParameterModule):
             }
 
     def reshape(self, data_shapes, label_shapes=None):
-        """Take inputs of other shapes from now on."""
+        """Take inputs of other shapes from now on; parameters and optimizer stay. `forward` calls it when a batch has a
+        new shape.
+
+        Parameters
+        ----------
+        data_shapes, label_shapes : list of DataDesc or of (str, tuple)
+            Names and shapes of inputs and labels, as for `bind`.
+
+        Examples
+        --------
+        >>> mod = mx.mod.Module(mx.sym.var("data") * 2, label_names=None)
+        >>> mod.bind([("data", (4, 3))])
+        >>> mod.reshape([("data", (7, 3))])
+        >>> mod.output_shapes[0][1]
+        (7, 3)
+        """
         self._assert_bound()
         self._data_shapes, self._label_shapes = _parse_data_desc(
             self.data_names, self.label_names, data_shapes, label_shapes
@@ -418,6 +497,17 @@ class Module(ParameterModule):
         ----------
         shared_module : Module
             Module whose optimizer is initialized.
+
+        Examples
+        --------
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=2, name="fc")
+        >>> first, second = (mx.mod.Module(net, label_names=None) for _ in range(2))
+        >>> first.bind([("data", (4, 3))])
+        >>> first.init_params()
+        >>> first.init_optimizer(optimizer="adam")
+        >>> second.borrow_optimizer(first)
+        >>> second.optimizer_initialized
+        True
         """
         assert shared_module.optimizer_initialized, "the other module has no optimizer: call its init_optimizer first"
         for name in OPTIMIZER_ATTRIBUTES:
@@ -425,7 +515,6 @@ class Module(ParameterModule):
 
     # ------------------------------------------------------------------ computing
     def forward(self, data_batch, is_train=None):
-        """Compute the outputs for a batch, or a list of batches, one for each device; other shapes rebind."""
         self._assert_ready()
         shapes = _batch_shapes(data_batch)
         if shapes != tuple(x.shape for x in self._data_shapes):
@@ -489,7 +578,6 @@ class Module(ParameterModule):
         self._exec_group.install_monitor(mon)
 
     def prepare(self, data_batch, sparse_row_id_fn=None):
-        """Pull the rows of row-sparse parameters that the batch will need."""
         self._assert_bound()
         if sparse_row_id_fn is None:
             return

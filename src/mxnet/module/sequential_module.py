@@ -54,6 +54,17 @@ class SequentialModule(BaseModule):
         -------
         SequentialModule
             This object, so that calls can be chained.
+
+        Examples
+        --------
+        >>> mod = mx.mod.SequentialModule()
+        >>> _ = mod.add(mx.mod.Module(mx.sym.var("data") * 2, label_names=None))
+        >>> _ = mod.add(mx.mod.Module(mx.sym.var("data") + 1, label_names=None), auto_wiring=True)
+        >>> mod.bind([("data", (1, 2))], for_training=False)
+        >>> mod.init_params()
+        >>> mod.forward(mx.io.DataBatch([mx.nd.array([[3, 4]])]))
+        >>> mod.get_outputs()[0].asnumpy()
+        array([[7., 9.]], dtype=float32)
         """
         self._modules.append(module)
         for key in kwargs:

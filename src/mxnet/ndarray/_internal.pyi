@@ -662,7 +662,7 @@ def _npi_broadcast_to(array: NDArray | None = ..., shape: int | Sequence[int] = 
     ...
 
 def _npi_cast(data: NDArray | None = ..., dtype: DType = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    '`data` with elements of another type.'
+    'Convert the elements of `data` to another data type.'
     ...
 
 def _npi_cbrt(x: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -1022,7 +1022,7 @@ def _npi_norm(data: NDArray | None = ..., ord: float = ..., axis: int | Sequence
     ...
 
 def _npi_normal(input1: NDArray | None = ..., input2: NDArray | None = ..., loc: float | None = ..., scale: float | None = ..., size: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Normal numbers of mean `loc` and standard deviation `scale`.'
+    'Numbers drawn from the normal distribution with mean `loc` and standard deviation `scale`.'
     ...
 
 def _npi_normal_n(input1: NDArray | None = ..., input2: NDArray | None = ..., loc: float | None = ..., scale: float | None = ..., size: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -1186,7 +1186,7 @@ def _npi_svd(A: NDArray | None = ..., out: NDArray | list[NDArray] | None = ...,
     ...
 
 def _npi_swapaxes(data: NDArray | None = ..., dim1: int = ..., dim2: int = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Two axes exchanged.'
+    'Exchange two axes.'
     ...
 
 def _npi_take(a: NDArray | None = ..., indices: NDArray | None = ..., axis: int = ..., mode: str = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -1238,7 +1238,7 @@ def _npi_trunc(x: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..
     ...
 
 def _npi_uniform(input1: NDArray | None = ..., input2: NDArray | None = ..., low: float | None = ..., high: float | None = ..., size: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Numbers spread evenly over [low, high).'
+    'Numbers drawn from the uniform distribution on [low, high).'
     ...
 
 def _npi_uniform_n(input1: NDArray | None = ..., input2: NDArray | None = ..., low: float | None = ..., high: float | None = ..., size: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -1350,11 +1350,11 @@ def _rpower_scalar(data: NDArray | None = ..., scalar: float = ..., is_int: bool
     ...
 
 def _sample_exponential(lam: NDArray | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'For each rate `lam`, `shape` waiting times.'
+    'For each rate `lam`, draw `shape` numbers from the exponential distribution.'
     ...
 
 def _sample_gamma(alpha: NDArray | None = ..., beta: NDArray | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'For each pair of shape `alpha` and scale `beta`, `shape` gamma numbers.'
+    'For each pair of shape `alpha` and scale `beta`, draw `shape` numbers from the gamma distribution.'
     ...
 
 def _sample_generalized_negative_binomial(mu: NDArray | None = ..., alpha: NDArray | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -1370,15 +1370,15 @@ def _sample_negative_binomial(k: NDArray | None = ..., p: NDArray | None = ..., 
     ...
 
 def _sample_normal(mu: NDArray | None = ..., sigma: NDArray | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'For each pair of mean `mu` and standard deviation `sigma`, `shape` normal numbers.'
+    'For each pair of mean `mu` and standard deviation `sigma`, draw `shape` normally distributed numbers.'
     ...
 
 def _sample_poisson(lam: NDArray | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'For each rate `lam`, `shape` counts.'
+    'For each rate `lam`, draw `shape` counts from the Poisson distribution.'
     ...
 
 def _sample_uniform(low: NDArray | None = ..., high: NDArray | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'For each pair of `low` and `high`, `shape` numbers between them.'
+    'For each pair of `low` and `high`, draw `shape` numbers from the uniform distribution between them.'
     ...
 
 def _sample_unique_zipfian(range_max: int = ..., shape: int | Sequence[int] | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> Any:
@@ -1422,7 +1422,7 @@ def _sg_mkldnn_selfatt_valatt(*data: NDArray | list[NDArray], heads: int = ..., 
     ...
 
 def _shuffle(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'The same items along the first axis in another order.'
+    'The elements of the first axis in random order.'
     ...
 
 def _slice_assign(lhs: NDArray | None = ..., rhs: NDArray | None = ..., begin: int | Sequence[int] = ..., end: int | Sequence[int] = ..., step: int | Sequence[int] = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:

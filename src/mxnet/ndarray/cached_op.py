@@ -228,7 +228,20 @@ class CachedOp:
         return out
 
     def register_op_hook(self, callback, monitor_all=False):
-        """Call `callback(name, operator, array)` with operators' outputs at each run; `monitor_all`: inputs, too."""
+        """Call a function with the outputs of every operator at each run.
+
+        Parameters
+        ----------
+        callback : callable
+            Called as `callback(name, operator, array)`.
+        monitor_all : bool, default False
+            Whether inputs are reported as well.
+
+        Examples
+        --------
+        >>> op = mx.nd.CachedOp(mx.sym.relu(mx.sym.var("x"), name="act"))
+        >>> op.register_op_hook(lambda name, operator, array: None)
+        """
         self._monitor = callback, monitor_all
 
     def _watched(self, program):

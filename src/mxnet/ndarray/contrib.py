@@ -151,7 +151,7 @@ def _stack_padded(parts, limit, number):
 
 
 def cond(pred, then_func, else_func):
-    """Run one of two functions.
+    """Run one of two functions, chosen by a condition.
 
     Parameters
     ----------

@@ -108,7 +108,7 @@ def RROIAlign(data: NDArray | None = ..., rois: NDArray | None = ..., pooled_siz
     ...
 
 def SparseEmbedding(data: NDArray | None = ..., weight: NDArray | None = ..., input_dim: int = ..., output_dim: int = ..., dtype: DType = ..., sparse_grad: bool = ..., deterministic: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'The same as Embedding; the gradient of a variable that takes it by rows always comes so.'
+    'The same as Embedding; the gradient of a weight with a row_sparse gradient always has that storage type.'
     ...
 
 def SyncBatchNorm(data: NDArray | None = ..., gamma: NDArray | None = ..., beta: NDArray | None = ..., moving_mean: NDArray | None = ..., moving_var: NDArray | None = ..., eps: float = ..., momentum: float = ..., fix_gamma: bool = ..., use_global_stats: bool = ..., output_mean_var: bool = ..., ndev: int = ..., key: str = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> Any:
@@ -264,7 +264,7 @@ def quantized_concat(*data: NDArray | list[NDArray], num_args: int = ..., dim: i
     ...
 
 def quantized_conv(*rest: NDArray | list[NDArray], kernel: int | Sequence[int] = ..., stride: int | Sequence[int] = ..., dilate: int | Sequence[int] = ..., pad: int | Sequence[int] = ..., num_filter: int = ..., num_group: int = ..., workspace: int = ..., no_bias: bool = ..., cudnn_tune: str | None = ..., cudnn_off: bool = ..., layout: str | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'Convolution of 8-bit data with an 8-bit weight: 32-bit sums, and the range that their type stands for.'
+    'Convolution of 8-bit data with an 8-bit weight: 32-bit sums, and the range that they represent.'
     ...
 
 def quantized_elemwise_add(lhs: NDArray | None = ..., rhs: NDArray | None = ..., lhs_min: NDArray | None = ..., lhs_max: NDArray | None = ..., rhs_min: NDArray | None = ..., rhs_max: NDArray | None = ..., min_calib_range: float | None = ..., max_calib_range: float | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> Any:
@@ -284,7 +284,7 @@ def quantized_flatten(data: NDArray | None = ..., min_data: NDArray | None = ...
     ...
 
 def quantized_fully_connected(*rest: NDArray | list[NDArray], num_hidden: int = ..., no_bias: bool = ..., flatten: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> Any:
-    'Rows of 8-bit data times an 8-bit weight: 32-bit sums, and the range that their type stands for.'
+    'Rows of 8-bit data times an 8-bit weight: 32-bit sums, and the range that they represent.'
     ...
 
 def quantized_pooling(data: NDArray | None = ..., min_data: NDArray | None = ..., max_data: NDArray | None = ..., kernel: int | Sequence[int] = ..., pool_type: str = ..., global_pool: bool = ..., cudnn_off: bool = ..., pooling_convention: str = ..., stride: int | Sequence[int] = ..., pad: int | Sequence[int] = ..., p_value: int | None = ..., count_include_pad: bool | None = ..., layout: str | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> Any:
@@ -304,6 +304,6 @@ def round_ste(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = 
     ...
 
 def sign_ste(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'The sign; the gradient passes as if nothing happened.'
+    'The sign, with a straight-through gradient: the gradient of the result is passed on unchanged.'
     ...
 

@@ -13,11 +13,11 @@ from ._dispatch.namespaces import module_attributes as _module_attributes
 __getattr__: Any
 __dir__: Any
 def adjust_lighting(data: NDArray | None = ..., alpha: float | Sequence[float] = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    "AlexNet's colour shift along the principal components, `alpha` of each."
+    'Shift the colours along the principal components of ImageNet, by `alpha` times each, as AlexNet does.'
     ...
 
 def crop(data: NDArray | None = ..., x: int = ..., y: int = ..., width: int = ..., height: int = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'The rectangle of that width and height whose upper left corner is (x, y).'
+    'Cut out the rectangle of the given width and height whose upper left corner is (x, y).'
     ...
 
 def flip_left_right(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -41,7 +41,7 @@ def random_color_jitter(data: NDArray | None = ..., brightness: float = ..., con
     ...
 
 def random_contrast(data: NDArray | None = ..., min_factor: float = ..., max_factor: float = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    "Move all pixels from or to the image's mean grey."
+    'Change the contrast: blend the image with its mean grey by a random factor.'
     ...
 
 def random_flip_left_right(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -53,7 +53,7 @@ def random_flip_top_bottom(data: NDArray | None = ..., out: NDArray | list[NDArr
     ...
 
 def random_hue(data: NDArray | None = ..., min_factor: float = ..., max_factor: float = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Turn the colour circle by a random part of a turn.'
+    'Change the hue by a random angle of the colour circle.'
     ...
 
 def random_lighting(data: NDArray | None = ..., alpha_std: float = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -61,7 +61,7 @@ def random_lighting(data: NDArray | None = ..., alpha_std: float = ..., out: NDA
     ...
 
 def random_saturation(data: NDArray | None = ..., min_factor: float = ..., max_factor: float = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Move every pixel from or to its grey.'
+    'Change the saturation: blend every pixel with its grey by a random factor.'
     ...
 
 def resize(data: NDArray | None = ..., size: int | Sequence[int] = ..., keep_ratio: bool = ..., interp: int = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:

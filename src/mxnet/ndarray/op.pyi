@@ -30,7 +30,7 @@ def BilinearSampler(data: NDArray | None = ..., grid: NDArray | None = ..., cudn
     ...
 
 def BlockGrad(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    '`data`; no gradient passes.'
+    '`data` unchanged; no gradient passes through it.'
     ...
 
 def CTCLoss(data: NDArray | None = ..., label: NDArray | None = ..., data_lengths: NDArray | None = ..., label_lengths: NDArray | None = ..., use_data_lengths: bool = ..., use_label_lengths: bool = ..., blank_label: str = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -38,11 +38,11 @@ def CTCLoss(data: NDArray | None = ..., label: NDArray | None = ..., data_length
     ...
 
 def Cast(data: NDArray | None = ..., dtype: DType = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    '`data` with elements of another type.'
+    'Convert the elements of `data` to another data type.'
     ...
 
 def Concat(*data: NDArray | list[NDArray], num_args: int = ..., dim: int = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Arrays joined along an existing axis.'
+    'Join arrays along an existing axis.'
     ...
 
 def Convolution(data: NDArray | None = ..., weight: NDArray | None = ..., bias: NDArray | None = ..., kernel: int | Sequence[int] = ..., stride: int | Sequence[int] = ..., dilate: int | Sequence[int] = ..., pad: int | Sequence[int] = ..., num_filter: int = ..., num_group: int = ..., workspace: int = ..., no_bias: bool = ..., cudnn_tune: str | None = ..., cudnn_off: bool = ..., layout: str | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -82,7 +82,7 @@ def Embedding(data: NDArray | None = ..., weight: NDArray | None = ..., input_di
     ...
 
 def Flatten(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Two axes: the first, and all others together.'
+    'Join all axes but the first: (d1, d2, …, dk) becomes (d1, d2 * … * dk).'
     ...
 
 def FullyConnected(data: NDArray | None = ..., weight: NDArray | None = ..., bias: NDArray | None = ..., num_hidden: int = ..., no_bias: bool = ..., flatten: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -158,7 +158,7 @@ def ROIPooling(data: NDArray | None = ..., rois: NDArray | None = ..., pooled_si
     ...
 
 def Reshape(data: NDArray | None = ..., shape: int | Sequence[int] = ..., reverse: bool = ..., target_shape: int | Sequence[int] = ..., keep_highest: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    '`data` with another shape, in which some numbers are no sizes but say where to take them from.'
+    'The elements of `data` in another shape; the numbers 0 to -4 in `shape` have special meanings.'
     ...
 
 def SVMOutput(data: NDArray | None = ..., label: NDArray | None = ..., margin: float = ..., regularization_coefficient: float = ..., use_linear: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -198,7 +198,7 @@ def SpatialTransformer(data: NDArray | None = ..., loc: NDArray | None = ..., ta
     ...
 
 def SwapAxis(data: NDArray | None = ..., dim1: int = ..., dim2: int = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Two axes exchanged.'
+    'Exchange two axes.'
     ...
 
 def UpSampling(*data: NDArray | list[NDArray], scale: int = ..., num_filter: int = ..., sample_type: str = ..., multi_input_mode: str = ..., num_args: int = ..., workspace: int = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ..., **kwargs: Any) -> NDArray:
@@ -282,11 +282,11 @@ def broadcast_add(lhs: NDArray | None = ..., rhs: NDArray | None = ..., out: NDA
     ...
 
 def broadcast_axes(data: NDArray | None = ..., axis: int | Sequence[int] = ..., size: int | Sequence[int] = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Axes of size 1 repeated to the sizes given.'
+    'Repeat axes of size 1 to the given sizes.'
     ...
 
 def broadcast_axis(data: NDArray | None = ..., axis: int | Sequence[int] = ..., size: int | Sequence[int] = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Axes of size 1 repeated to the sizes given.'
+    'Repeat axes of size 1 to the given sizes.'
     ...
 
 def broadcast_div(lhs: NDArray | None = ..., rhs: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -374,11 +374,11 @@ def broadcast_to(data: NDArray | None = ..., shape: int | Sequence[int] = ..., o
     ...
 
 def cast(data: NDArray | None = ..., dtype: DType = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    '`data` with elements of another type.'
+    'Convert the elements of `data` to another data type.'
     ...
 
 def cast_storage(data: NDArray | None = ..., stype: str = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'The same values; arrays keep their storage type outside of the operators.'
+    'Convert between dense, csr and row_sparse storage; the values stay the same.'
     ...
 
 def cbrt(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -402,7 +402,7 @@ def col2im(data: NDArray | None = ..., output_size: int | Sequence[int] = ..., k
     ...
 
 def concat(*data: NDArray | list[NDArray], num_args: int = ..., dim: int = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Arrays joined along an existing axis.'
+    'Join arrays along an existing axis.'
     ...
 
 def cos(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -438,7 +438,7 @@ def diag(data: NDArray | None = ..., k: int = ..., axis1: int = ..., axis2: int 
     ...
 
 def dot(lhs: NDArray | None = ..., rhs: NDArray | None = ..., transpose_a: bool = ..., transpose_b: bool = ..., forward_stype: str | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'The last axis of `lhs` times the first of `rhs`; a transposed side gives its other end.'
+    'Matrix product: the sum of products over the last axis of `lhs` and the first axis of `rhs`.'
     ...
 
 def elemwise_add(lhs: NDArray | None = ..., rhs: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -462,7 +462,7 @@ def erf(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., n
     ...
 
 def erfinv(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Inverse of the Gauss error function; NaN beyond -1 and 1, of which integers have none but 0.'
+    'Inverse of the Gauss error function for elements between -1 and 1; NaN outside of this range.'
     ...
 
 def exp(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -486,7 +486,7 @@ def fix(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., n
     ...
 
 def flatten(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Two axes: the first, and all others together.'
+    'Join all axes but the first: (d1, d2, …, dk) becomes (d1, d2 * … * dk).'
     ...
 
 def flip(data: NDArray | None = ..., axis: int | Sequence[int] = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -630,7 +630,7 @@ def logical_not(data: NDArray | None = ..., out: NDArray | list[NDArray] | None 
     ...
 
 def make_loss(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    '`data` as a loss: the gradient is one, whatever comes from above.'
+    'Declare `data` to be a loss: its gradient is one, whatever gradient later operators pass back.'
     ...
 
 def max(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -726,7 +726,7 @@ def norm(data: NDArray | None = ..., ord: int = ..., axis: int | Sequence[int] |
     ...
 
 def normal(loc: float = ..., scale: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Normal numbers of mean `loc` and standard deviation `scale`.'
+    'Numbers drawn from the normal distribution with mean `loc` and standard deviation `scale`.'
     ...
 
 def one_hot(indices: NDArray | None = ..., depth: int = ..., on_value: float = ..., off_value: float = ..., dtype: DType = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -734,7 +734,7 @@ def one_hot(indices: NDArray | None = ..., depth: int = ..., on_value: float = .
     ...
 
 def ones_like(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Ones of the form of `data`.'
+    'Ones in the shape and data type of `data`.'
     ...
 
 def pad(data: NDArray | None = ..., mode: str = ..., pad_width: int | Sequence[int] = ..., constant_value: float = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -770,11 +770,11 @@ def radians(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..
     ...
 
 def random_exponential(lam: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Waiting times at rate `lam`.'
+    'Numbers drawn from the exponential distribution with rate `lam`.'
     ...
 
 def random_gamma(alpha: float = ..., beta: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Gamma numbers of shape `alpha` and scale `beta`.'
+    'Numbers drawn from the gamma distribution with shape `alpha` and scale `beta`.'
     ...
 
 def random_generalized_negative_binomial(mu: float = ..., alpha: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -786,7 +786,7 @@ def random_negative_binomial(k: int = ..., p: float = ..., shape: int | Sequence
     ...
 
 def random_normal(loc: float = ..., scale: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Normal numbers of mean `loc` and standard deviation `scale`.'
+    'Numbers drawn from the normal distribution with mean `loc` and standard deviation `scale`.'
     ...
 
 def random_pdf_dirichlet(sample: NDArray | None = ..., alpha: NDArray | None = ..., is_log: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -822,7 +822,7 @@ def random_pdf_uniform(sample: NDArray | None = ..., low: NDArray | None = ..., 
     ...
 
 def random_poisson(lam: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Counts at rate `lam`, as floating point numbers.'
+    'Counts drawn from the Poisson distribution with rate `lam`, as floating point numbers.'
     ...
 
 def random_randint(low: int = ..., high: int = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -830,7 +830,7 @@ def random_randint(low: int = ..., high: int = ..., shape: int | Sequence[int] |
     ...
 
 def random_uniform(low: float = ..., high: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Numbers spread evenly over [low, high).'
+    'Numbers drawn from the uniform distribution on [low, high).'
     ...
 
 def ravel_multi_index(data: NDArray | None = ..., shape: int | Sequence[int] | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -858,7 +858,7 @@ def reset_arrays(*data: NDArray | list[NDArray], num_arrays: int = ..., out: NDA
     ...
 
 def reshape(data: NDArray | None = ..., shape: int | Sequence[int] = ..., reverse: bool = ..., target_shape: int | Sequence[int] = ..., keep_highest: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    '`data` with another shape, in which some numbers are no sizes but say where to take them from.'
+    'The elements of `data` in another shape; the numbers 0 to -4 in `shape` have special meanings.'
     ...
 
 def reshape_like(lhs: NDArray | None = ..., rhs: NDArray | None = ..., lhs_begin: int | None = ..., lhs_end: int | None = ..., rhs_begin: int | None = ..., rhs_end: int | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -890,11 +890,11 @@ def rsqrt(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ...,
     ...
 
 def sample_exponential(lam: NDArray | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'For each rate `lam`, `shape` waiting times.'
+    'For each rate `lam`, draw `shape` numbers from the exponential distribution.'
     ...
 
 def sample_gamma(alpha: NDArray | None = ..., beta: NDArray | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'For each pair of shape `alpha` and scale `beta`, `shape` gamma numbers.'
+    'For each pair of shape `alpha` and scale `beta`, draw `shape` numbers from the gamma distribution.'
     ...
 
 def sample_generalized_negative_binomial(mu: NDArray | None = ..., alpha: NDArray | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -910,15 +910,15 @@ def sample_negative_binomial(k: NDArray | None = ..., p: NDArray | None = ..., s
     ...
 
 def sample_normal(mu: NDArray | None = ..., sigma: NDArray | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'For each pair of mean `mu` and standard deviation `sigma`, `shape` normal numbers.'
+    'For each pair of mean `mu` and standard deviation `sigma`, draw `shape` normally distributed numbers.'
     ...
 
 def sample_poisson(lam: NDArray | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'For each rate `lam`, `shape` counts.'
+    'For each rate `lam`, draw `shape` counts from the Poisson distribution.'
     ...
 
 def sample_uniform(low: NDArray | None = ..., high: NDArray | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'For each pair of `low` and `high`, `shape` numbers between them.'
+    'For each pair of `low` and `high`, draw `shape` numbers from the uniform distribution between them.'
     ...
 
 def scatter_nd(data: NDArray | None = ..., indices: NDArray | None = ..., shape: int | Sequence[int] = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -938,7 +938,7 @@ def shape_array(data: NDArray | None = ..., out: NDArray | list[NDArray] | None 
     ...
 
 def shuffle(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'The same items along the first axis in another order.'
+    'The elements of the first axis in random order.'
     ...
 
 def sigmoid(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -946,7 +946,7 @@ def sigmoid(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..
     ...
 
 def sign(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    '-1, 0 or 1.'
+    'The sign of each element: The sign of each element: -1, 0 or 1.'
     ...
 
 def signsgd_update(weight: NDArray | None = ..., grad: NDArray | None = ..., lr: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -986,7 +986,7 @@ def smooth_l1(data: NDArray | None = ..., scalar: float = ..., out: NDArray | li
     ...
 
 def softmax(data: NDArray | None = ..., length: NDArray | None = ..., axis: int = ..., temperature: float | None = ..., dtype: str | None = ..., use_length: bool | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'exp(x) along `axis`, divided by its sum; positions from `length` on get no share.'
+    'exp(x) along `axis`, divided by its sum; positions from `length` on get probability 0.'
     ...
 
 def softmax_cross_entropy(data: NDArray | None = ..., label: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -1022,7 +1022,7 @@ def square(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ...
     ...
 
 def squeeze(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Without its axes of size 1, or without those named.'
+    'Remove axes of size 1: all of them, or those in `axis`.'
     ...
 
 def stack(*data: NDArray | list[NDArray], axis: int = ..., num_args: int = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -1030,7 +1030,7 @@ def stack(*data: NDArray | list[NDArray], axis: int = ..., num_args: int = ..., 
     ...
 
 def stop_gradient(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    '`data`; no gradient passes.'
+    '`data` unchanged; no gradient passes through it.'
     ...
 
 def sum(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -1042,7 +1042,7 @@ def sum_axis(data: NDArray | None = ..., axis: int | Sequence[int] | None = ...,
     ...
 
 def swapaxes(data: NDArray | None = ..., dim1: int = ..., dim2: int = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Two axes exchanged.'
+    'Exchange two axes.'
     ...
 
 def take(a: NDArray | None = ..., indices: NDArray | None = ..., axis: int = ..., mode: str = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -1066,7 +1066,7 @@ def topk(data: NDArray | None = ..., axis: int | None = ..., k: int = ..., ret_t
     ...
 
 def transpose(data: NDArray | None = ..., axes: int | Sequence[int] = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Axes in another order; without one, reversed.'
+    'Permute the axes; without `axes` their order is reversed.'
     ...
 
 def trunc(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -1074,7 +1074,7 @@ def trunc(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ...,
     ...
 
 def uniform(low: float = ..., high: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Numbers spread evenly over [low, high).'
+    'Numbers drawn from the uniform distribution on [low, high).'
     ...
 
 def unravel_index(data: NDArray | None = ..., shape: int | Sequence[int] | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -1086,6 +1086,6 @@ def where(condition: NDArray | None = ..., x: NDArray | None = ..., y: NDArray |
     ...
 
 def zeros_like(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Zeros of the form of `data`.'
+    'Zeros in the shape and data type of `data`.'
     ...
 

@@ -111,7 +111,7 @@ def normal(loc=0, scale=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwarg
 
 
 def randn(*shape, **kwargs):
-    """Normally distributed numbers, the shape being the positional arguments.
+    """Numbers drawn from a normal distribution; the positional arguments are the shape of the result.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ def expand_dims(a, axis):
 
 
 def swapaxes(a, axis1, axis2):
-    """Two axes exchanged.
+    """Exchange two axes.
 
     Parameters
     ----------

@@ -71,6 +71,9 @@ _FILE = Path(__file__).with_name("fallback_words.txt")
 _WORDS = entries(_FILE)
 
 
+_RETURNED = "ndarray, or a number or a tuple as NumPy returns it\n    New arrays on the context of the inputs."
+
+
 def _docstring(name):
     """What a function computes, its parameters and an example; further parameters are NumPy's."""
     if name not in _WORDS:  # a function of NumPy that a program calls with our arrays
@@ -81,6 +84,7 @@ def _docstring(name):
     for parameter in known["takes"].split():
         kind, _, meaning = known[parameter].partition("; ")
         lines.append(f"{parameter} : {kind}\n    {meaning}")
+    lines.append(f"\nReturns\n-------\n{known.get('returns', _RETURNED)}")
     lines.append(f"\nExamples\n--------\n>>> from mxnet import np\n{example}")
     return "\n".join(lines)
 

@@ -479,7 +479,7 @@ def rand(*size, **kwargs):
 
 
 def randn(*size, **kwargs):
-    """Normally distributed numbers, the shape being the positional arguments.
+    """Numbers drawn from a normal distribution; the positional arguments are the shape of the result.
 
     Parameters
     ----------

@@ -174,14 +174,59 @@ class Optimizer(ExplainsArguments):
 
     @property
     def learning_rate(self):
-        """The learning rate of now, by the scheduler if there is one."""
+        """The learning rate of the next update, a float; a scheduler computes it from the number of updates.
+
+        Examples
+        --------
+        >>> schedule = mx.lr_scheduler.FactorScheduler(step=10, factor=0.5, base_lr=0.4)
+        >>> mx.optimizer.SGD(learning_rate=0.4, lr_scheduler=schedule, begin_num_update=11).learning_rate
+        0.2
+        """
         return self.lr if self.lr_scheduler is None else self.lr_scheduler(self.num_update)
 
     def create_state(self, index, weight):
-        """The state `update` needs for this weight; None if it needs none."""
+        """Make the state that `update` needs for a weight, such as its momentum.
+
+        Parameters
+        ----------
+        index : int or str
+            The index of the weight.
+        weight : NDArray
+            The weight; a state usually has its shape and context.
+
+        Returns
+        -------
+        NDArray, tuple of NDArray, or None if the optimizer keeps no state
+
+        Examples
+        --------
+        >>> mx.optimizer.SGD(momentum=0.9).create_state(0, mx.nd.ones((2,))).asnumpy()
+        array([0., 0.], dtype=float32)
+        """
 
     def create_state_multi_precision(self, index, weight):
-        """As `create_state`; for a float16 weight under `multi_precision`, with its float32 copy beside."""
+        """Make the state as `create_state` does; for a float16 weight under `multi_precision`, with a float32 copy of
+        the weight.
+
+        Parameters
+        ----------
+        index : int or str
+            The index of the weight.
+        weight : NDArray
+            The weight.
+
+        Returns
+        -------
+        NDArray, tuple, or None
+            The state or, with a copy of the weight, both in a tuple.
+
+        Examples
+        --------
+        >>> optimizer = mx.optimizer.Adam(multi_precision=True)
+        >>> copy, state = optimizer.create_state_multi_precision(0, mx.nd.ones((2,), dtype="float16"))
+        >>> copy.dtype
+        <class 'numpy.float32'>
+        """
         if self._keeps_master(weight):
             master = weight.astype(numpy.float32)
             return self._join_state(master, self.create_state(index, master))
@@ -207,11 +252,52 @@ class Optimizer(ExplainsArguments):
         return state[0], state[1]
 
     def update(self, index, weight, grad, state):
-        """Change `weight` by `grad`, in place."""
+        """Update a weight in place with its gradient.
+
+        Parameters
+        ----------
+        index : int or str, or list of them
+            The index of the weight, for its multipliers and its count of updates.
+        weight : NDArray, or list of them
+            The weight.
+        grad : NDArray, or list of them
+            The gradient.
+        state : what `create_state` returned, or list of them
+            The state, which is changed in place.
+
+        Examples
+        --------
+        >>> optimizer = mx.optimizer.SGD(learning_rate=0.5)
+        >>> weight = mx.nd.ones((2,))
+        >>> optimizer.update(0, weight, mx.nd.array([1, 2]), optimizer.create_state(0, weight))
+        >>> weight.asnumpy()
+        array([0.5, 0. ], dtype=float32)
+        """
         raise NotImplementedError
 
     def update_multi_precision(self, index, weight, grad, state):
-        """As `update`; a float16 weight is updated through its float32 copy."""
+        """Update as `update` does; a float16 weight under `multi_precision` is updated through its float32 copy.
+
+        Parameters
+        ----------
+        index : int or str, or list of them
+            The index of the weight.
+        weight : NDArray, or list of them
+            The weight.
+        grad : NDArray, or list of them
+            The gradient.
+        state : what `create_state_multi_precision` returned, or list of them
+            The state, which is changed in place.
+
+        Examples
+        --------
+        >>> optimizer = mx.optimizer.SGD(learning_rate=0.5, multi_precision=True)
+        >>> weight = mx.nd.ones((2,), dtype="float16")
+        >>> state = optimizer.create_state_multi_precision(0, weight)
+        >>> optimizer.update_multi_precision(0, weight, mx.nd.array([1, 2], dtype="float16"), state)
+        >>> weight.asnumpy()
+        array([0.5, 0. ], dtype=float16)
+        """
         if not self._keeps_master(weight):
             self.update(index, weight, grad, state)
             return
@@ -220,7 +306,20 @@ class Optimizer(ExplainsArguments):
         cast(master, dtype=weight.dtype, out=weight)
 
     def set_learning_rate(self, lr):
-        """Set the learning rate; a scheduler, if there is one, owns it."""
+        """Set the learning rate of the following updates; raises UserWarning if a scheduler computes it.
+
+        Parameters
+        ----------
+        lr : float
+            The new learning rate.
+
+        Examples
+        --------
+        >>> optimizer = mx.optimizer.SGD(learning_rate=0.5)
+        >>> optimizer.set_learning_rate(0.1)
+        >>> optimizer.learning_rate
+        0.1
+        """
         if self.lr_scheduler is not None:
             raise UserWarning(
                 "LRScheduler of the optimizer has already been defined. Note that set_learning_rate can mutate the "
@@ -229,16 +328,62 @@ class Optimizer(ExplainsArguments):
         self.lr = lr
 
     def set_lr_scale(self, args_lrscale):
-        """Gone; `set_lr_mult` took its place."""
+        """Raise DeprecationWarning, as MXNet does; `set_lr_mult` replaces it.
+
+        Parameters
+        ----------
+        args_lrscale : dict
+            Not used.
+
+        Examples
+        --------
+        >>> mx.optimizer.SGD().set_lr_scale({})
+        Traceback (most recent call last):
+            ...
+        DeprecationWarning
+        """
         raise DeprecationWarning
 
     def set_lr_mult(self, args_lr_mult):
-        """Learning-rate factors by parameter name or index; those of the symbol's attributes count first."""
+        """Set factors of the learning rate for single parameters.
+
+        They are added to the factors from the symbol's attribute `__lr_mult__`. A Gluon parameter has its own
+        `lr_mult`.
+
+        Parameters
+        ----------
+        args_lr_mult : dict of int or str to float
+            Factors by index or name.
+
+        Examples
+        --------
+        >>> optimizer = mx.optimizer.SGD(learning_rate=1, param_idx2name={0: "fc_weight", 1: "fc_bias"})
+        >>> optimizer.set_lr_mult({"fc_bias": 2})
+        >>> weight = mx.nd.zeros((1,))
+        >>> optimizer.update(1, weight, mx.nd.ones((1,)), None)
+        >>> weight.asnumpy()
+        array([-2.], dtype=float32)
+        """
         self.lr_mult = self._attribute_factors("__lr_mult__")
         self.lr_mult.update(args_lr_mult)
 
     def set_wd_mult(self, args_wd_mult):
-        """Weight-decay factors by name or index; names that end in neither _weight nor _gamma start at 0."""
+        """Set factors of the weight decay for single parameters.
+
+        Parameters whose names end in neither `_weight` nor `_gamma` have the factor 0 unless one is given.
+
+        Parameters
+        ----------
+        args_wd_mult : dict of int or str to float
+            Factors by index or name.
+
+        Examples
+        --------
+        >>> optimizer = mx.optimizer.SGD(wd=0.1, param_idx2name={0: "fc_weight", 1: "fc_bias"})
+        >>> optimizer.set_wd_mult({"fc_weight": 0.5})
+        >>> optimizer.wd_mult
+        {'fc_bias': 0.0, 'fc_weight': 0.5}
+        """
         self.wd_mult = {n: 0.0 for n in self.idx2name.values() if not n.endswith(self._decayed_names)}
         self.wd_mult.update(self._attribute_factors("__wd_mult__"))
         self.wd_mult.update(args_wd_mult)

@@ -100,7 +100,26 @@ class Updater:
                 self.optimizer.update_multi_precision(ids, ws, gs, [states[i] for i in ids])
 
     def sync_state_context(self, state, context):
-        """The state, moved to where the weight is (after loading)."""
+        """Move a state to the context of its weight; needed after states were loaded.
+
+        Parameters
+        ----------
+        state : NDArray, tuple, list or None
+            The state.
+        context : Context
+            Where the weight is.
+
+        Returns
+        -------
+        The state, moved.
+
+        Examples
+        --------
+        >>> updater = mx.optimizer.get_updater(mx.optimizer.Adam())
+        >>> state = (mx.nd.zeros((2,)), mx.nd.zeros((2,)))
+        >>> [part.context for part in updater.sync_state_context(state, mx.cpu(1))]
+        [cpu(1), cpu(1)]
+        """
         if isinstance(state, NDArray):
             return state.as_in_context(context)
         if isinstance(state, (tuple, list)):
@@ -108,11 +127,27 @@ class Updater:
         return state
 
     def set_states(self, states, trust=False, weights=None, complete=True):
-        """Take the states (and the optimizer, if it is inside) that `get_states` wrote; `trust` runs any pickle.
+        """Take the states, and the optimizer if it is inside, that `get_states` returned.
 
-        With `weights`, {index: (name, weight)}, states that do not fit them are refused before anything changes;
-        so are states for others if the weights are `complete`. A weight may be None if it is not there yet: its states
-        are compared when it is first updated.
+        Parameters
+        ----------
+        states : bytes
+            What `get_states` returned, or what a file of MXNet holds.
+        trust : bool, default False
+            Whether a pickle that is not one of MXNet's own may run its code. Not in MXNet.
+        weights : dict of index to (name, NDArray or None), optional
+            The weights; states that do not fit them are refused before anything changes. None: the weight is not there
+            yet, and its states are compared when it is first updated. Not in MXNet.
+        complete : bool, default True
+            Whether states of other indices than those in `weights` are refused, too. Not in MXNet.
+
+        Examples
+        --------
+        >>> first, second = (mx.optimizer.get_updater(mx.optimizer.SGD(momentum=0.9)) for _ in range(2))
+        >>> first(0, mx.nd.ones((2,)), mx.nd.ones((2,)))
+        >>> second.set_states(first.get_states())
+        >>> list(second.states)
+        [0]
         """
         self.states, self.optimizer = self._checked(states, trust, weights, complete)
         self.states_synced = dict.fromkeys(self.states, False)
@@ -133,7 +168,25 @@ class Updater:
         return loaded, optimizer
 
     def get_states(self, dump_optimizer=False, pickled=False):
-        """The states as bytes that hold no code (`pickled`: as MXNet reads them); with the optimizer if asked."""
+        """The states of all weights as bytes, for `set_states` or a file.
+
+        Parameters
+        ----------
+        dump_optimizer : bool, default False
+            Whether the optimizer itself is included.
+        pickled : bool, default False
+            Whether to make a pickle, as MXNet does and reads; otherwise the bytes hold no code. Not in MXNet.
+
+        Returns
+        -------
+        bytes
+
+        Examples
+        --------
+        >>> updater = mx.optimizer.get_updater(mx.optimizer.SGD(momentum=0.9))
+        >>> isinstance(updater.get_states(), bytes)
+        True
+        """
         tree = (self.states, self.optimizer) if dump_optimizer else self.states
         return state_files.pickled(tree) if pickled else state_files.dumps(tree)
 

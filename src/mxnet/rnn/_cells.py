@@ -42,7 +42,24 @@ class RNNParams:
         self._params = {}
 
     def get(self, name, **kwargs):
-        """The variable of that name, made on first use."""
+        """The variable of a name; it is made at its first use.
+
+        Parameters
+        ----------
+        name : str
+            The name without the prefix.
+        **kwargs
+            Further arguments of `mx.sym.Variable`.
+
+        Returns
+        -------
+        Symbol
+
+        Examples
+        --------
+        >>> mx.rnn.RNNParams("rnn_").get("i2h_weight")
+        <Symbol rnn_i2h_weight>
+        """
         full, known = f"{self._prefix}{name}", self._params
         if full not in known:
             known[full] = symbol.Variable(full, **kwargs)
@@ -75,7 +92,12 @@ class BaseRNNCell:
         self.reset()
 
     def reset(self):
-        """Forget the step count before the cell is used for another graph."""
+        """Set the count of time steps back to zero; `unroll` calls it.
+
+        Examples
+        --------
+        >>> mx.rnn.RNNCell(4).reset()
+        """
         self._init_counter = self._counter = -1
         for cell in getattr(self, "_cells", ()):
             cell.reset()
@@ -85,18 +107,38 @@ class BaseRNNCell:
 
     @property
     def params(self):
-        """The container of variables; who takes it shares it."""
+        """The container of the variables; give it to another cell to share them.
+
+        Examples
+        --------
+        >>> cell = mx.rnn.RNNCell(4, prefix="rnn_")
+        >>> other = mx.rnn.RNNCell(4, prefix="rnn_", params=cell.params)
+        >>> other.params is cell.params
+        True
+        """
         self._own_params = False
         return self._params
 
     @property
     def state_info(self):
-        """Shape and layout of each state."""
+        """Shape and layout of each state, a list of dict; the number of samples is 0, which means open.
+
+        Examples
+        --------
+        >>> mx.rnn.RNNCell(4).state_info
+        [{'shape': (0, 4), '__layout__': 'NC'}]
+        """
         raise NotImplementedError()
 
     @property
     def state_shape(self):
-        """Shape of each state."""
+        """The shape of each state, a list of tuples.
+
+        Examples
+        --------
+        >>> mx.rnn.LSTMCell(4).state_shape
+        [(0, 4), (0, 4)]
+        """
         return [info["shape"] for info in self.state_info]
 
     def _step_name(self):
@@ -104,7 +146,24 @@ class BaseRNNCell:
         return f"{self._prefix}t{self._counter}_"
 
     def begin_state(self, func=symbol.zeros, **kwargs):
-        """Initial states, each made by `func`."""
+        """Make the states before the first time step.
+
+        Parameters
+        ----------
+        func : callable, default mx.sym.zeros
+            Makes a state from its shape and name; `mx.sym.Variable` makes inputs of them.
+        **kwargs
+            Further arguments of `func`.
+
+        Returns
+        -------
+        list of Symbol
+
+        Examples
+        --------
+        >>> mx.rnn.RNNCell(4, prefix="rnn_").begin_state(func=mx.sym.Variable)
+        [<Symbol rnn_begin_state_0>]
+        """
         assert not self._modified, MODIFIED
         states = []
         for info in self.state_info:
@@ -120,7 +179,25 @@ class BaseRNNCell:
                 yield f"{self._prefix}{group}_{kind}", parts
 
     def unpack_weights(self, args):
-        """Parameters with the matrices cut by gate."""
+        """Split the matrices of all gates into one for each gate.
+
+        Parameters
+        ----------
+        args : dict of str to NDArray
+            The parameters by name.
+
+        Returns
+        -------
+        dict of str to NDArray
+
+        Examples
+        --------
+        >>> args = {f"lstm_{part}_weight": mx.nd.zeros((8, 2)) for part in ("i2h", "h2h")}
+        >>> args.update({f"lstm_{part}_bias": mx.nd.zeros((8,)) for part in ("i2h", "h2h")})
+        >>> parts = mx.rnn.LSTMCell(2, prefix="lstm_").unpack_weights(args)
+        >>> parts["lstm_i2h_f_weight"].shape
+        (2, 2)
+        """
         args = args.copy()
         for joined, parts in list(self._gates()) if self._gate_names else ():
             whole, size = args.pop(joined), self._num_hidden
@@ -129,14 +206,58 @@ class BaseRNNCell:
         return args
 
     def pack_weights(self, args):
-        """The reverse of `unpack_weights`."""
+        """Join the matrices of the gates: the reverse of `unpack_weights`.
+
+        Parameters
+        ----------
+        args : dict of str to NDArray
+            The parameters by name.
+
+        Returns
+        -------
+        dict of str to NDArray
+
+        Examples
+        --------
+        >>> args = {f"lstm_{part}_weight": mx.nd.zeros((8, 2)) for part in ("i2h", "h2h")}
+        >>> args.update({f"lstm_{part}_bias": mx.nd.zeros((8,)) for part in ("i2h", "h2h")})
+        >>> cell = mx.rnn.LSTMCell(2, prefix="lstm_")
+        >>> cell.pack_weights(cell.unpack_weights(args))["lstm_i2h_weight"].shape
+        (8, 2)
+        """
         args = args.copy()
         for joined, parts in list(self._gates()) if self._gate_names else ():
             args[joined] = ndarray.concatenate([args.pop(name) for name in parts])
         return args
 
     def unroll(self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None):
-        """`length` steps; outputs as one symbol, as a list, or (None) as they come, then the last states."""
+        """Call the cell for a number of time steps.
+
+        Parameters
+        ----------
+        length : int
+            The number of time steps.
+        inputs : Symbol or list of Symbol
+            The whole sequence, or one input for each step.
+        begin_state : list of Symbol, optional
+            The first states; zeros by default.
+        layout : str, default 'NTC'
+            The axes of a whole sequence: N samples, T time steps, C channels.
+        merge_outputs : bool, optional
+            Whether the outputs come as one symbol (True) or as a list of steps (False); None: as the cell makes them.
+
+        Returns
+        -------
+        outputs : Symbol or list of Symbol
+        states : list of Symbol
+            The states after the last step.
+
+        Examples
+        --------
+        >>> outputs, states = mx.rnn.GRUCell(4, prefix="gru_").unroll(5, mx.sym.var("data"), merge_outputs=True)
+        >>> outputs.infer_shape(data=(2, 5, 3))[1]
+        [(2, 5, 4)]
+        """
         self.reset()
         inputs, _ = steps_or_whole(length, inputs, layout, False)
         states = self.begin_state() if begin_state is None else begin_state
@@ -166,7 +287,6 @@ class _Dense(BaseRNNCell):
 
     @property
     def state_info(self):
-        """Shape and layout of each state."""
         return [{"shape": (0, self._num_hidden), "__layout__": "NC"} for _ in range(self._states)]
 
     def _linear(self, inputs, state, name):

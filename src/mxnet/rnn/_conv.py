@@ -83,7 +83,6 @@ class BaseConvRNNCell(BaseRNNCell):
 
     @property
     def state_info(self):
-        """Shape and layout of each state."""
         return [{"shape": self._state_shape, "__layout__": self._conv_layout} for _ in range(self._states)]
 
     def _conv_forward(self, inputs, states, name):

@@ -54,7 +54,6 @@ class FusedRNNCell(BaseRNNCell):
 
     @property
     def state_info(self):
-        """Shape and layout of each state."""
         shape = (len(self._directions) * self._num_layers, 0, self._num_hidden)
         return [{"shape": shape, "__layout__": "LNC"} for _ in range(2 if self._mode == "lstm" else 1)]
 
@@ -99,7 +98,6 @@ class FusedRNNCell(BaseRNNCell):
         return args
 
     def pack_weights(self, args):
-        """The reverse of `unpack_weights`."""
         args = args.copy()
         first = args[f"{self._prefix}l0_i2h{self._gate_names[0]}_weight"]
         num_input = first.shape[1]
@@ -138,7 +136,14 @@ class FusedRNNCell(BaseRNNCell):
         return steps_or_whole(length, outputs, layout, merge_outputs)[0], states
 
     def unfuse(self):
-        """The same network as a stack of cells."""
+        """The same network as a stack of single cells, which share no variables with it; `unpack_weights` converts
+        parameters.
+
+        Examples
+        --------
+        >>> type(mx.rnn.FusedRNNCell(4, num_layers=2, mode="lstm").unfuse()).__name__
+        'SequentialRNNCell'
+        """
         make = {
             "rnn_relu": lambda p: RNNCell(self._num_hidden, activation="relu", prefix=p),
             "rnn_tanh": lambda p: RNNCell(self._num_hidden, activation="tanh", prefix=p),

@@ -38,7 +38,6 @@ class _Composite(BaseRNNCell):
         return args
 
     def pack_weights(self, args):
-        """The reverse of `unpack_weights`."""
         for cell in self._cells:
             args = cell.pack_weights(args)
         return args
@@ -68,7 +67,20 @@ class SequentialRNNCell(_Composite):
         self._cells = []
 
     def add(self, cell):
-        """Put a cell on top."""
+        """Put a cell on top: its inputs are the outputs of the cell below.
+
+        Parameters
+        ----------
+        cell : BaseRNNCell
+            The cell.
+
+        Examples
+        --------
+        >>> stack = mx.rnn.SequentialRNNCell()
+        >>> stack.add(mx.rnn.LSTMCell(4, prefix="lstm_"))
+        >>> stack.state_shape
+        [(0, 4), (0, 4)]
+        """
         self._cells.append(cell)
         self._adopt([cell])
 
@@ -89,7 +101,6 @@ class SequentialRNNCell(_Composite):
         return inputs, after
 
     def unroll(self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None):
-        """Unroll cell after cell."""
         self.reset()
         begin = self.begin_state() if begin_state is None else begin_state
         after, last = [], len(self._cells) - 1

@@ -88,7 +88,10 @@ class SymbolBase(Traced):
         if isinstance(index, str):
             index = self._position(index)
         if not isinstance(index, int):
-            raise TypeError(f"Symbol only support integer index to fetch i-th output, got {type(index)}")
+            raise TypeError(
+                f"Symbol only support integer index to fetch i-th output, got {type(index)}. To slice the values of an "
+                "axis write F.slice_axis(x, axis=1, begin=1, end=None), or F.slice for several axes."
+            )
         if index >= count:
             raise IndexError(f"this symbol has {count} outputs, there is none of number {index}")
         if index < 0:

@@ -175,6 +175,11 @@ class Binding:
         -------
         Explanation
             See `HybridBlock.explain`.
+
+        Examples
+        --------
+        >>> net = mx.sym.relu(mx.sym.var("x"), name="act")
+        >>> print(net.explain({"x": mx.nd.ones((2, 3))}, training=False))  # doctest: +SKIP
         """
         from .._graph.debug.explain import explain
 

@@ -663,7 +663,7 @@ def _npi_broadcast_to(array: Symbol | None = ..., shape: int | Sequence[int] = .
     ...
 
 def _npi_cast(data: Symbol | None = ..., dtype: DType = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    '`data` with elements of another type.'
+    'Convert the elements of `data` to another data type.'
     ...
 
 def _npi_cbrt(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1023,7 +1023,7 @@ def _npi_norm(data: Symbol | None = ..., ord: float = ..., axis: int | Sequence[
     ...
 
 def _npi_normal(input1: Symbol | None = ..., input2: Symbol | None = ..., loc: float | None = ..., scale: float | None = ..., size: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Normal numbers of mean `loc` and standard deviation `scale`.'
+    'Numbers drawn from the normal distribution with mean `loc` and standard deviation `scale`.'
     ...
 
 def _npi_normal_n(input1: Symbol | None = ..., input2: Symbol | None = ..., loc: float | None = ..., scale: float | None = ..., size: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1187,7 +1187,7 @@ def _npi_svd(A: Symbol | None = ..., name: str | None = ..., attr: dict[str, str
     ...
 
 def _npi_swapaxes(data: Symbol | None = ..., dim1: int = ..., dim2: int = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Two axes exchanged.'
+    'Exchange two axes.'
     ...
 
 def _npi_take(a: Symbol | None = ..., indices: Symbol | None = ..., axis: int = ..., mode: str = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1239,7 +1239,7 @@ def _npi_trunc(x: Symbol | None = ..., name: str | None = ..., attr: dict[str, s
     ...
 
 def _npi_uniform(input1: Symbol | None = ..., input2: Symbol | None = ..., low: float | None = ..., high: float | None = ..., size: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Numbers spread evenly over [low, high).'
+    'Numbers drawn from the uniform distribution on [low, high).'
     ...
 
 def _npi_uniform_n(input1: Symbol | None = ..., input2: Symbol | None = ..., low: float | None = ..., high: float | None = ..., size: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1351,11 +1351,11 @@ def _rpower_scalar(data: Symbol | None = ..., scalar: float = ..., is_int: bool 
     ...
 
 def _sample_exponential(lam: Symbol | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'For each rate `lam`, `shape` waiting times.'
+    'For each rate `lam`, draw `shape` numbers from the exponential distribution.'
     ...
 
 def _sample_gamma(alpha: Symbol | None = ..., beta: Symbol | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'For each pair of shape `alpha` and scale `beta`, `shape` gamma numbers.'
+    'For each pair of shape `alpha` and scale `beta`, draw `shape` numbers from the gamma distribution.'
     ...
 
 def _sample_generalized_negative_binomial(mu: Symbol | None = ..., alpha: Symbol | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1371,15 +1371,15 @@ def _sample_negative_binomial(k: Symbol | None = ..., p: Symbol | None = ..., sh
     ...
 
 def _sample_normal(mu: Symbol | None = ..., sigma: Symbol | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'For each pair of mean `mu` and standard deviation `sigma`, `shape` normal numbers.'
+    'For each pair of mean `mu` and standard deviation `sigma`, draw `shape` normally distributed numbers.'
     ...
 
 def _sample_poisson(lam: Symbol | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'For each rate `lam`, `shape` counts.'
+    'For each rate `lam`, draw `shape` counts from the Poisson distribution.'
     ...
 
 def _sample_uniform(low: Symbol | None = ..., high: Symbol | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'For each pair of `low` and `high`, `shape` numbers between them.'
+    'For each pair of `low` and `high`, draw `shape` numbers from the uniform distribution between them.'
     ...
 
 def _sample_unique_zipfian(range_max: int = ..., shape: int | Sequence[int] | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1423,7 +1423,7 @@ def _sg_mkldnn_selfatt_valatt(*data: Symbol | list[Symbol], heads: int = ..., qu
     ...
 
 def _shuffle(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'The same items along the first axis in another order.'
+    'The elements of the first axis in random order.'
     ...
 
 def _slice_assign(lhs: Symbol | None = ..., rhs: Symbol | None = ..., begin: int | Sequence[int] = ..., end: int | Sequence[int] = ..., step: int | Sequence[int] = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:

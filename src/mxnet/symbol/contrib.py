@@ -213,7 +213,7 @@ def _unused(number):
 
 
 def cond(pred, then_func, else_func, name="cond"):
-    """Run one of two bodies.
+    """Run one of two functions, chosen by a condition.
 
     Parameters
     ----------

@@ -95,7 +95,7 @@ def RROIAlign(data: Symbol | None = ..., rois: Symbol | None = ..., pooled_size:
     ...
 
 def SparseEmbedding(data: Symbol | None = ..., weight: Symbol | None = ..., input_dim: int = ..., output_dim: int = ..., dtype: DType = ..., sparse_grad: bool = ..., deterministic: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'The same as Embedding; the gradient of a variable that takes it by rows always comes so.'
+    'The same as Embedding; the gradient of a weight with a row_sparse gradient always has that storage type.'
     ...
 
 def SyncBatchNorm(data: Symbol | None = ..., gamma: Symbol | None = ..., beta: Symbol | None = ..., moving_mean: Symbol | None = ..., moving_var: Symbol | None = ..., eps: float = ..., momentum: float = ..., fix_gamma: bool = ..., use_global_stats: bool = ..., output_mean_var: bool = ..., ndev: int = ..., key: str = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -251,7 +251,7 @@ def quantized_concat(*data: Symbol | list[Symbol], num_args: int = ..., dim: int
     ...
 
 def quantized_conv(*rest: Symbol | list[Symbol], kernel: int | Sequence[int] = ..., stride: int | Sequence[int] = ..., dilate: int | Sequence[int] = ..., pad: int | Sequence[int] = ..., num_filter: int = ..., num_group: int = ..., workspace: int = ..., no_bias: bool = ..., cudnn_tune: str | None = ..., cudnn_off: bool = ..., layout: str | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Symbol:
-    'Convolution of 8-bit data with an 8-bit weight: 32-bit sums, and the range that their type stands for.'
+    'Convolution of 8-bit data with an 8-bit weight: 32-bit sums, and the range that they represent.'
     ...
 
 def quantized_elemwise_add(lhs: Symbol | None = ..., rhs: Symbol | None = ..., lhs_min: Symbol | None = ..., lhs_max: Symbol | None = ..., rhs_min: Symbol | None = ..., rhs_max: Symbol | None = ..., min_calib_range: float | None = ..., max_calib_range: float | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -271,7 +271,7 @@ def quantized_flatten(data: Symbol | None = ..., min_data: Symbol | None = ..., 
     ...
 
 def quantized_fully_connected(*rest: Symbol | list[Symbol], num_hidden: int = ..., no_bias: bool = ..., flatten: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Symbol:
-    'Rows of 8-bit data times an 8-bit weight: 32-bit sums, and the range that their type stands for.'
+    'Rows of 8-bit data times an 8-bit weight: 32-bit sums, and the range that they represent.'
     ...
 
 def quantized_pooling(data: Symbol | None = ..., min_data: Symbol | None = ..., max_data: Symbol | None = ..., kernel: int | Sequence[int] = ..., pool_type: str = ..., global_pool: bool = ..., cudnn_off: bool = ..., pooling_convention: str = ..., stride: int | Sequence[int] = ..., pad: int | Sequence[int] = ..., p_value: int | None = ..., count_include_pad: bool | None = ..., layout: str | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -291,6 +291,6 @@ def round_ste(data: Symbol | None = ..., name: str | None = ..., attr: dict[str,
     ...
 
 def sign_ste(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'The sign; the gradient passes as if nothing happened.'
+    'The sign, with a straight-through gradient: the gradient of the result is passed on unchanged.'
     ...
 

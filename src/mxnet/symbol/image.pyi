@@ -13,11 +13,11 @@ from ._space import lookup as _lookup
 __getattr__: Any
 __dir__: Any
 def adjust_lighting(data: Symbol | None = ..., alpha: float | Sequence[float] = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    "AlexNet's colour shift along the principal components, `alpha` of each."
+    'Shift the colours along the principal components of ImageNet, by `alpha` times each, as AlexNet does.'
     ...
 
 def crop(data: Symbol | None = ..., x: int = ..., y: int = ..., width: int = ..., height: int = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'The rectangle of that width and height whose upper left corner is (x, y).'
+    'Cut out the rectangle of the given width and height whose upper left corner is (x, y).'
     ...
 
 def flip_left_right(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -41,7 +41,7 @@ def random_color_jitter(data: Symbol | None = ..., brightness: float = ..., cont
     ...
 
 def random_contrast(data: Symbol | None = ..., min_factor: float = ..., max_factor: float = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    "Move all pixels from or to the image's mean grey."
+    'Change the contrast: blend the image with its mean grey by a random factor.'
     ...
 
 def random_flip_left_right(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -53,7 +53,7 @@ def random_flip_top_bottom(data: Symbol | None = ..., name: str | None = ..., at
     ...
 
 def random_hue(data: Symbol | None = ..., min_factor: float = ..., max_factor: float = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Turn the colour circle by a random part of a turn.'
+    'Change the hue by a random angle of the colour circle.'
     ...
 
 def random_lighting(data: Symbol | None = ..., alpha_std: float = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -61,7 +61,7 @@ def random_lighting(data: Symbol | None = ..., alpha_std: float = ..., name: str
     ...
 
 def random_saturation(data: Symbol | None = ..., min_factor: float = ..., max_factor: float = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Move every pixel from or to its grey.'
+    'Change the saturation: blend every pixel with its grey by a random factor.'
     ...
 
 def resize(data: Symbol | None = ..., size: int | Sequence[int] = ..., keep_ratio: bool = ..., interp: int = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:

@@ -30,7 +30,7 @@ def BilinearSampler(data: Symbol | None = ..., grid: Symbol | None = ..., cudnn_
     ...
 
 def BlockGrad(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    '`data`; no gradient passes.'
+    '`data` unchanged; no gradient passes through it.'
     ...
 
 def CTCLoss(data: Symbol | None = ..., label: Symbol | None = ..., data_lengths: Symbol | None = ..., label_lengths: Symbol | None = ..., use_data_lengths: bool = ..., use_label_lengths: bool = ..., blank_label: str = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -38,11 +38,11 @@ def CTCLoss(data: Symbol | None = ..., label: Symbol | None = ..., data_lengths:
     ...
 
 def Cast(data: Symbol | None = ..., dtype: DType = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    '`data` with elements of another type.'
+    'Convert the elements of `data` to another data type.'
     ...
 
 def Concat(*data: Symbol | list[Symbol], num_args: int = ..., dim: int = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Arrays joined along an existing axis.'
+    'Join arrays along an existing axis.'
     ...
 
 def Convolution(data: Symbol | None = ..., weight: Symbol | None = ..., bias: Symbol | None = ..., kernel: int | Sequence[int] = ..., stride: int | Sequence[int] = ..., dilate: int | Sequence[int] = ..., pad: int | Sequence[int] = ..., num_filter: int = ..., num_group: int = ..., workspace: int = ..., no_bias: bool = ..., cudnn_tune: str | None = ..., cudnn_off: bool = ..., layout: str | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -82,7 +82,7 @@ def Embedding(data: Symbol | None = ..., weight: Symbol | None = ..., input_dim:
     ...
 
 def Flatten(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Two axes: the first, and all others together.'
+    'Join all axes but the first: (d1, d2, …, dk) becomes (d1, d2 * … * dk).'
     ...
 
 def FullyConnected(data: Symbol | None = ..., weight: Symbol | None = ..., bias: Symbol | None = ..., num_hidden: int = ..., no_bias: bool = ..., flatten: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -158,7 +158,7 @@ def ROIPooling(data: Symbol | None = ..., rois: Symbol | None = ..., pooled_size
     ...
 
 def Reshape(data: Symbol | None = ..., shape: int | Sequence[int] = ..., reverse: bool = ..., target_shape: int | Sequence[int] = ..., keep_highest: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    '`data` with another shape, in which some numbers are no sizes but say where to take them from.'
+    'The elements of `data` in another shape; the numbers 0 to -4 in `shape` have special meanings.'
     ...
 
 def SVMOutput(data: Symbol | None = ..., label: Symbol | None = ..., margin: float = ..., regularization_coefficient: float = ..., use_linear: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -198,7 +198,7 @@ def SpatialTransformer(data: Symbol | None = ..., loc: Symbol | None = ..., targ
     ...
 
 def SwapAxis(data: Symbol | None = ..., dim1: int = ..., dim2: int = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Two axes exchanged.'
+    'Exchange two axes.'
     ...
 
 def UpSampling(*data: Symbol | list[Symbol], scale: int = ..., num_filter: int = ..., sample_type: str = ..., multi_input_mode: str = ..., num_args: int = ..., workspace: int = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ..., **kwargs: Any) -> Symbol:
@@ -282,11 +282,11 @@ def broadcast_add(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str 
     ...
 
 def broadcast_axes(data: Symbol | None = ..., axis: int | Sequence[int] = ..., size: int | Sequence[int] = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Axes of size 1 repeated to the sizes given.'
+    'Repeat axes of size 1 to the given sizes.'
     ...
 
 def broadcast_axis(data: Symbol | None = ..., axis: int | Sequence[int] = ..., size: int | Sequence[int] = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Axes of size 1 repeated to the sizes given.'
+    'Repeat axes of size 1 to the given sizes.'
     ...
 
 def broadcast_div(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -374,11 +374,11 @@ def broadcast_to(data: Symbol | None = ..., shape: int | Sequence[int] = ..., na
     ...
 
 def cast(data: Symbol | None = ..., dtype: DType = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    '`data` with elements of another type.'
+    'Convert the elements of `data` to another data type.'
     ...
 
 def cast_storage(data: Symbol | None = ..., stype: str = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'The same values; arrays keep their storage type outside of the operators.'
+    'Convert between dense, csr and row_sparse storage; the values stay the same.'
     ...
 
 def cbrt(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -402,7 +402,7 @@ def col2im(data: Symbol | None = ..., output_size: int | Sequence[int] = ..., ke
     ...
 
 def concat(*data: Symbol | list[Symbol], num_args: int = ..., dim: int = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Arrays joined along an existing axis.'
+    'Join arrays along an existing axis.'
     ...
 
 def cos(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -438,7 +438,7 @@ def diag(data: Symbol | None = ..., k: int = ..., axis1: int = ..., axis2: int =
     ...
 
 def dot(lhs: Symbol | None = ..., rhs: Symbol | None = ..., transpose_a: bool = ..., transpose_b: bool = ..., forward_stype: str | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'The last axis of `lhs` times the first of `rhs`; a transposed side gives its other end.'
+    'Matrix product: the sum of products over the last axis of `lhs` and the first axis of `rhs`.'
     ...
 
 def elemwise_add(lhs: Symbol | None = ..., rhs: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -462,7 +462,7 @@ def erf(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] 
     ...
 
 def erfinv(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Inverse of the Gauss error function; NaN beyond -1 and 1, of which integers have none but 0.'
+    'Inverse of the Gauss error function for elements between -1 and 1; NaN outside of this range.'
     ...
 
 def exp(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -486,7 +486,7 @@ def fix(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] 
     ...
 
 def flatten(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Two axes: the first, and all others together.'
+    'Join all axes but the first: (d1, d2, …, dk) becomes (d1, d2 * … * dk).'
     ...
 
 def flip(data: Symbol | None = ..., axis: int | Sequence[int] = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -630,7 +630,7 @@ def logical_not(data: Symbol | None = ..., name: str | None = ..., attr: dict[st
     ...
 
 def make_loss(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    '`data` as a loss: the gradient is one, whatever comes from above.'
+    'Declare `data` to be a loss: its gradient is one, whatever gradient later operators pass back.'
     ...
 
 def max(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -726,7 +726,7 @@ def norm(data: Symbol | None = ..., ord: int = ..., axis: int | Sequence[int] | 
     ...
 
 def normal(loc: float = ..., scale: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Normal numbers of mean `loc` and standard deviation `scale`.'
+    'Numbers drawn from the normal distribution with mean `loc` and standard deviation `scale`.'
     ...
 
 def one_hot(indices: Symbol | None = ..., depth: int = ..., on_value: float = ..., off_value: float = ..., dtype: DType = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -734,7 +734,7 @@ def one_hot(indices: Symbol | None = ..., depth: int = ..., on_value: float = ..
     ...
 
 def ones_like(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Ones of the form of `data`.'
+    'Ones in the shape and data type of `data`.'
     ...
 
 def pad(data: Symbol | None = ..., mode: str = ..., pad_width: int | Sequence[int] = ..., constant_value: float = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -770,11 +770,11 @@ def radians(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, s
     ...
 
 def random_exponential(lam: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Waiting times at rate `lam`.'
+    'Numbers drawn from the exponential distribution with rate `lam`.'
     ...
 
 def random_gamma(alpha: float = ..., beta: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Gamma numbers of shape `alpha` and scale `beta`.'
+    'Numbers drawn from the gamma distribution with shape `alpha` and scale `beta`.'
     ...
 
 def random_generalized_negative_binomial(mu: float = ..., alpha: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -786,7 +786,7 @@ def random_negative_binomial(k: int = ..., p: float = ..., shape: int | Sequence
     ...
 
 def random_normal(loc: float = ..., scale: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Normal numbers of mean `loc` and standard deviation `scale`.'
+    'Numbers drawn from the normal distribution with mean `loc` and standard deviation `scale`.'
     ...
 
 def random_pdf_dirichlet(sample: Symbol | None = ..., alpha: Symbol | None = ..., is_log: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -822,7 +822,7 @@ def random_pdf_uniform(sample: Symbol | None = ..., low: Symbol | None = ..., hi
     ...
 
 def random_poisson(lam: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Counts at rate `lam`, as floating point numbers.'
+    'Counts drawn from the Poisson distribution with rate `lam`, as floating point numbers.'
     ...
 
 def random_randint(low: int = ..., high: int = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -830,7 +830,7 @@ def random_randint(low: int = ..., high: int = ..., shape: int | Sequence[int] |
     ...
 
 def random_uniform(low: float = ..., high: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Numbers spread evenly over [low, high).'
+    'Numbers drawn from the uniform distribution on [low, high).'
     ...
 
 def ravel_multi_index(data: Symbol | None = ..., shape: int | Sequence[int] | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -858,7 +858,7 @@ def reset_arrays(*data: Symbol | list[Symbol], num_arrays: int = ..., name: str 
     ...
 
 def reshape(data: Symbol | None = ..., shape: int | Sequence[int] = ..., reverse: bool = ..., target_shape: int | Sequence[int] = ..., keep_highest: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    '`data` with another shape, in which some numbers are no sizes but say where to take them from.'
+    'The elements of `data` in another shape; the numbers 0 to -4 in `shape` have special meanings.'
     ...
 
 def reshape_like(lhs: Symbol | None = ..., rhs: Symbol | None = ..., lhs_begin: int | None = ..., lhs_end: int | None = ..., rhs_begin: int | None = ..., rhs_end: int | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -890,11 +890,11 @@ def rsqrt(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str
     ...
 
 def sample_exponential(lam: Symbol | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'For each rate `lam`, `shape` waiting times.'
+    'For each rate `lam`, draw `shape` numbers from the exponential distribution.'
     ...
 
 def sample_gamma(alpha: Symbol | None = ..., beta: Symbol | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'For each pair of shape `alpha` and scale `beta`, `shape` gamma numbers.'
+    'For each pair of shape `alpha` and scale `beta`, draw `shape` numbers from the gamma distribution.'
     ...
 
 def sample_generalized_negative_binomial(mu: Symbol | None = ..., alpha: Symbol | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -910,15 +910,15 @@ def sample_negative_binomial(k: Symbol | None = ..., p: Symbol | None = ..., sha
     ...
 
 def sample_normal(mu: Symbol | None = ..., sigma: Symbol | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'For each pair of mean `mu` and standard deviation `sigma`, `shape` normal numbers.'
+    'For each pair of mean `mu` and standard deviation `sigma`, draw `shape` normally distributed numbers.'
     ...
 
 def sample_poisson(lam: Symbol | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'For each rate `lam`, `shape` counts.'
+    'For each rate `lam`, draw `shape` counts from the Poisson distribution.'
     ...
 
 def sample_uniform(low: Symbol | None = ..., high: Symbol | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'For each pair of `low` and `high`, `shape` numbers between them.'
+    'For each pair of `low` and `high`, draw `shape` numbers from the uniform distribution between them.'
     ...
 
 def scatter_nd(data: Symbol | None = ..., indices: Symbol | None = ..., shape: int | Sequence[int] = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -938,7 +938,7 @@ def shape_array(data: Symbol | None = ..., name: str | None = ..., attr: dict[st
     ...
 
 def shuffle(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'The same items along the first axis in another order.'
+    'The elements of the first axis in random order.'
     ...
 
 def sigmoid(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -946,7 +946,7 @@ def sigmoid(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, s
     ...
 
 def sign(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    '-1, 0 or 1.'
+    'The sign of each element: The sign of each element: -1, 0 or 1.'
     ...
 
 def signsgd_update(weight: Symbol | None = ..., grad: Symbol | None = ..., lr: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -986,7 +986,7 @@ def smooth_l1(data: Symbol | None = ..., scalar: float = ..., name: str | None =
     ...
 
 def softmax(data: Symbol | None = ..., length: Symbol | None = ..., axis: int = ..., temperature: float | None = ..., dtype: str | None = ..., use_length: bool | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'exp(x) along `axis`, divided by its sum; positions from `length` on get no share.'
+    'exp(x) along `axis`, divided by its sum; positions from `length` on get probability 0.'
     ...
 
 def softmax_cross_entropy(data: Symbol | None = ..., label: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1022,7 +1022,7 @@ def square(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, st
     ...
 
 def squeeze(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Without its axes of size 1, or without those named.'
+    'Remove axes of size 1: all of them, or those in `axis`.'
     ...
 
 def stack(*data: Symbol | list[Symbol], axis: int = ..., num_args: int = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1030,7 +1030,7 @@ def stack(*data: Symbol | list[Symbol], axis: int = ..., num_args: int = ..., na
     ...
 
 def stop_gradient(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    '`data`; no gradient passes.'
+    '`data` unchanged; no gradient passes through it.'
     ...
 
 def sum(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1042,7 +1042,7 @@ def sum_axis(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., 
     ...
 
 def swapaxes(data: Symbol | None = ..., dim1: int = ..., dim2: int = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Two axes exchanged.'
+    'Exchange two axes.'
     ...
 
 def take(a: Symbol | None = ..., indices: Symbol | None = ..., axis: int = ..., mode: str = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1066,7 +1066,7 @@ def topk(data: Symbol | None = ..., axis: int | None = ..., k: int = ..., ret_ty
     ...
 
 def transpose(data: Symbol | None = ..., axes: int | Sequence[int] = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Axes in another order; without one, reversed.'
+    'Permute the axes; without `axes` their order is reversed.'
     ...
 
 def trunc(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1074,7 +1074,7 @@ def trunc(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str
     ...
 
 def uniform(low: float = ..., high: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Numbers spread evenly over [low, high).'
+    'Numbers drawn from the uniform distribution on [low, high).'
     ...
 
 def unravel_index(data: Symbol | None = ..., shape: int | Sequence[int] | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1086,6 +1086,6 @@ def where(condition: Symbol | None = ..., x: Symbol | None = ..., y: Symbol | No
     ...
 
 def zeros_like(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Zeros of the form of `data`.'
+    'Zeros in the shape and data type of `data`.'
     ...
 

@@ -820,7 +820,7 @@ def histogram(a, bins=10, range=None, **kwargs):
 
 
 def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
-    """Parts of an array: equally many along `axis`, or cut at the given places.
+    """Split an array along `axis`, into equal parts or at given indices.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def sparse_embedding(
     sparse_grad: bool = False,
     deterministic: bool = False,
 ):
-    """The same as Embedding; the gradient of a variable that takes it by rows always comes so."""
+    """The same as Embedding; the gradient of a weight with a row_sparse gradient always has that storage type."""
     return _embedded(data, weight, input_dim, output_dim, True)
 
 

@@ -35,7 +35,7 @@ def _joined(num_args, dim):
 
 @op("Concat", "concat", fill=fill_concat, quick=_joined, shape=_joined_shape)
 def concat(*data, num_args: int = 0, dim: int = 1):
-    """Arrays joined along an existing axis.
+    """Join arrays along an existing axis.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def _expand(data: torch.Tensor, shape) -> torch.Tensor:
 
 @op("broadcast_axis", "broadcast_axes")
 def broadcast_axes(data, *, axis: tuple = (), size: tuple = ()):
-    """Axes of size 1 repeated to the sizes given."""
+    """Repeat axes of size 1 to the given sizes."""
     if len(axis) != len(size):
         raise MXNetError(f"axis and size need the same length: {tuple(axis)}, {tuple(size)}")
     shape = list(data.shape)

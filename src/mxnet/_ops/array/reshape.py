@@ -111,7 +111,7 @@ def _reshaped(attrs: Attrs, shapes: Shapes) -> Shapes:
 
 @op("Reshape", "reshape", quick=_plainly, shape=_reshaped)
 def reshape(data, *, shape: tuple = (), reverse: bool = False, target_shape: tuple = (), keep_highest: bool = False):
-    """`data` with another shape, in which some numbers are no sizes but say where to take them from.
+    """The elements of `data` in another shape; the numbers 0 to -4 in `shape` have special meanings.
 
     0 keeps the size at that place, -1 is what remains for it, -2 keeps all sizes from there on, -3 joins the next two
     into one, -4 splits the next one into the two sizes behind it. `reverse` reads from the last axis to the first.
@@ -141,7 +141,7 @@ def _rows(data: torch.Tensor) -> torch.Tensor | None:
 
 @op("Flatten", "flatten", plain=_rows)
 def flatten(data):
-    """Two axes: the first, and all others together.
+    """Join all axes but the first: (d1, d2, …, dk) becomes (d1, d2 * … * dk).
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def _permuted(axes):
 
 @op("transpose", plain=_transposed, quick=_permuted)
 def transpose(data, *, axes: tuple = ()):
-    """Axes in another order; without one, reversed.
+    """Permute the axes; without `axes` their order is reversed.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def expand_dims(data, *, axis: int):
 
 @op("squeeze")
 def squeeze(data, *, axis: tuple | None = None):
-    """Without its axes of size 1, or without those named.
+    """Remove axes of size 1: all of them, or those in `axis`.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def squeeze(data, *, axis: tuple | None = None):
 
 @op("SwapAxis", "swapaxes", "_npi_swapaxes")
 def swap_axis(data, *, dim1: int = 0, dim2: int = 0):
-    """Two axes exchanged.
+    """Exchange two axes.
 
     Parameters
     ----------

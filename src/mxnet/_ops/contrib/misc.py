@@ -53,7 +53,7 @@ def round_ste(data):
 
 @op("_contrib_sign_ste", shape="same")
 def sign_ste(data):
-    """The sign; the gradient passes as if nothing happened."""
+    """The sign, with a straight-through gradient: the gradient of the result is passed on unchanged."""
     return _straight_through(torch.sign, data)
 
 

@@ -35,13 +35,13 @@ def cross_device_copy(data):
 
 @op("BlockGrad", "stop_gradient", shape="same")
 def block_grad(data):
-    """`data`; no gradient passes."""
+    """`data` unchanged; no gradient passes through it."""
     return without_gradient(torch.clone, data)
 
 
 @op("make_loss", shape="same")
 def make_loss(data):
-    """`data` as a loss: the gradient is one, whatever comes from above."""
+    """Declare `data` to be a loss: its gradient is one, whatever gradient later operators pass back."""
     return with_gradient(torch.clone, _ones, data)
 
 
@@ -52,7 +52,7 @@ def _ones(inputs, outputs, heads):
 
 @op("Cast", "cast", "_npi_cast")
 def cast(data, *, dtype: Dtype):
-    """`data` with elements of another type.
+    """Convert the elements of `data` to another data type.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ QUICK_CASTS = {
 
 @op("cast_storage", shape="same")
 def cast_storage(data, *, stype: Literal["csr", "default", "row_sparse"]):
-    """The same values; arrays keep their storage type outside of the operators."""
+    """Convert between dense, csr and row_sparse storage; the values stay the same."""
     return torch.clone(data)
 
 
@@ -109,13 +109,13 @@ def identity_with_attr_like_rhs(lhs, rhs):
 
 @op("zeros_like", shape="same")
 def zeros_like(data):
-    """Zeros of the form of `data`."""
+    """Zeros in the shape and data type of `data`."""
     return without_gradient(torch.zeros_like, data)
 
 
 @op("ones_like", shape="same")
 def ones_like(data):
-    """Ones of the form of `data`."""
+    """Ones in the shape and data type of `data`."""
     return without_gradient(torch.ones_like, data)
 
 

@@ -183,7 +183,7 @@ for _kind, _table in ((floating, FLOATING), (exact, EXACT), (step, STEPS)):
 
 @op("erfinv", shape="same")
 def erfinv(data):
-    """Inverse of the Gauss error function; NaN beyond -1 and 1, of which integers have none but 0."""
+    """Inverse of the Gauss error function for elements between -1 and 1; NaN outside of this range."""
     if data.is_floating_point():
         return torch.erfinv(data)
     wide = torch.erfinv(integers(data).double())
@@ -192,7 +192,7 @@ def erfinv(data):
 
 @op("sign", shape="same")
 def sign(data):
-    """-1, 0 or 1."""
+    """The sign of each element: The sign of each element: -1, 0 or 1."""
     return without_gradient(torch.sign, data)
 
 

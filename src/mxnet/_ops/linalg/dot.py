@@ -50,7 +50,7 @@ def _products_shape(attrs: Attrs, shapes: Shapes) -> Shapes | None:
 
 @op("dot", plain=_matrices, shape=_product_shape)
 def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forward_stype: Storage = None):
-    """The last axis of `lhs` times the first of `rhs`; a transposed side gives its other end.
+    """Matrix product: the sum of products over the last axis of `lhs` and the first axis of `rhs`.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ def softmax(
     dtype: Precision | None = None,
     use_length: bool | None = False,
 ):
-    """exp(x) along `axis`, divided by its sum; positions from `length` on get no share.
+    """exp(x) along `axis`, divided by its sum; positions from `length` on get probability 0.
 
     Parameters
     ----------

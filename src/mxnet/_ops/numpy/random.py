@@ -143,7 +143,7 @@ def uniform(
     input1=None, input2=None, *, low: float | None, high: float | None, size: tuple | None = None,
     ctx: str = "cpu", dtype: Dtype = "float32", _rng, _device,
 ):  # fmt: skip
-    """Numbers spread evenly over [low, high)."""
+    """Numbers drawn from the uniform distribution on [low, high)."""
     return between("uniform", (low, high), (input1, input2), size, dtype, _rng, _device)
 
 
@@ -161,7 +161,7 @@ def normal(
     input1=None, input2=None, *, loc: float | None, scale: float | None, size: tuple | None = None,
     ctx: str = "cpu", dtype: Dtype = "float32", _rng, _device,
 ):  # fmt: skip
-    """Normal numbers of mean `loc` and standard deviation `scale`."""
+    """Numbers drawn from the normal distribution with mean `loc` and standard deviation `scale`."""
     return spread("normal", (loc, scale), (input1, input2), size, dtype, normal_noise, _rng, _device)
 
 

@@ -148,7 +148,7 @@ def quantized_conv(
     cudnn_off: bool = False,
     layout: Layout | None = None,
 ):
-    """Convolution of 8-bit data with an 8-bit weight: 32-bit sums, and the range that their type stands for."""
+    """Convolution of 8-bit data with an 8-bit weight: 32-bit sums, and the range that they represent."""
     bias, ends = _separated({"no_bias": no_bias}, rest)
     check_eight_bits("quantized_conv", data=data)
     check_signed("quantized_conv", weight=weight, bias=bias)
@@ -182,7 +182,7 @@ def quantized_conv(
     differentiable=False,
 )
 def quantized_fully_connected(data, weight, *rest, num_hidden: int, no_bias: bool = False, flatten: bool = True):
-    """Rows of 8-bit data times an 8-bit weight: 32-bit sums, and the range that their type stands for."""
+    """Rows of 8-bit data times an 8-bit weight: 32-bit sums, and the range that they represent."""
     bias, ends = _separated({"no_bias": no_bias}, rest)
     check_eight_bits("quantized_fully_connected", data=data)
     check_signed("quantized_fully_connected", weight=weight, bias=bias)

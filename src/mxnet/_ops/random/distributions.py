@@ -138,21 +138,21 @@ def random_uniform(
     _rng,
     _device,
 ):
-    """Numbers spread evenly over [low, high)."""
+    """Numbers drawn from the uniform distribution on [low, high)."""
     check_interval(low, high)
     return create("uniform", (low, high), shape, dtype, _rng, _device)
 
 
 @op("_random_uniform_like", shape="same")
 def random_uniform_like(data, *, low: float = 0.0, high: float = 1.0, _rng):
-    """Numbers spread evenly over [low, high), in the shape of `data`."""
+    """Numbers drawn from the uniform distribution on [low, high), in the shape of `data`."""
     check_interval(low, high)
     return like("uniform", (low, high), data, _rng)
 
 
 @sampler("_sample_uniform", "sample_uniform")
 def sample_uniform(low, high, *, shape: tuple = (), dtype: Dtype | None = None, _rng):
-    """For each pair of `low` and `high`, `shape` numbers between them."""
+    """For each pair of `low` and `high`, draw `shape` numbers from the uniform distribution between them."""
     return sample("uniform", (low, high), shape, dtype, _rng)
 
 
@@ -174,21 +174,21 @@ def random_normal(
     _rng,
     _device,
 ):
-    """Normal numbers of mean `loc` and standard deviation `scale`."""
+    """Numbers drawn from the normal distribution with mean `loc` and standard deviation `scale`."""
     check_scale(scale)
     return create("normal", (loc, scale), shape, dtype, _rng, _device)
 
 
 @op("_random_normal_like", shape="same")
 def random_normal_like(data, *, loc: float = 0.0, scale: float = 1.0, _rng):
-    """Normal numbers in the shape of `data`."""
+    """Numbers drawn from the normal distribution, in the shape of `data`."""
     check_scale(scale)
     return like("normal", (loc, scale), data, _rng)
 
 
 @sampler("_sample_normal", "sample_normal")
 def sample_normal(mu, sigma, *, shape: tuple = (), dtype: Dtype | None = None, _rng):
-    """For each pair of mean `mu` and standard deviation `sigma`, `shape` normal numbers."""
+    """For each pair of mean `mu` and standard deviation `sigma`, draw `shape` normally distributed numbers."""
     return sample("normal", (mu, sigma), shape, dtype, _rng)
 
 
@@ -212,21 +212,21 @@ def random_gamma(
     _rng,
     _device,
 ):
-    """Gamma numbers of shape `alpha` and scale `beta`."""
+    """Numbers drawn from the gamma distribution with shape `alpha` and scale `beta`."""
     check_gamma(alpha, beta)
     return create("gamma", (alpha, beta), shape, dtype, _rng, _device)
 
 
 @op("_random_gamma_like", shape="same")
 def random_gamma_like(data, *, alpha: float = 1.0, beta: float = 1.0, _rng):
-    """Gamma numbers in the shape of `data`."""
+    """Numbers drawn from the gamma distribution, in the shape of `data`."""
     check_gamma(alpha, beta)
     return like("gamma", (alpha, beta), data, _rng)
 
 
 @sampler("_sample_gamma", "sample_gamma")
 def sample_gamma(alpha, beta, *, shape: tuple = (), dtype: Dtype | None = None, _rng):
-    """For each pair of shape `alpha` and scale `beta`, `shape` gamma numbers."""
+    """For each pair of shape `alpha` and scale `beta`, draw `shape` numbers from the gamma distribution."""
     return sample("gamma", (alpha, beta), shape, dtype, _rng)
 
 
@@ -242,21 +242,21 @@ def check_rate(lam):
 def random_exponential(
     *, lam: float = 1.0, shape: tuple | None = None, ctx: str = "", dtype: Dtype | None = None, _rng, _device
 ):
-    """Waiting times at rate `lam`."""
+    """Numbers drawn from the exponential distribution with rate `lam`."""
     check_rate(lam)
     return create("exponential", (lam,), shape, dtype, _rng, _device)
 
 
 @op("_random_exponential_like", shape="same")
 def random_exponential_like(data, *, lam: float = 1.0, _rng):
-    """Waiting times in the shape of `data`."""
+    """Numbers drawn from the exponential distribution, in the shape of `data`."""
     check_rate(lam)
     return like("exponential", (lam,), data, _rng)
 
 
 @sampler("_sample_exponential", "sample_exponential")
 def sample_exponential(lam, *, shape: tuple = (), dtype: Dtype | None = None, _rng):
-    """For each rate `lam`, `shape` waiting times."""
+    """For each rate `lam`, draw `shape` numbers from the exponential distribution."""
     return sample("exponential", (lam,), shape, dtype, _rng)
 
 
@@ -272,21 +272,21 @@ def check_poisson(lam):
 def random_poisson(
     *, lam: float = 1.0, shape: tuple | None = None, ctx: str = "", dtype: Dtype | None = None, _rng, _device
 ):
-    """Counts at rate `lam`, as floating point numbers."""
+    """Counts drawn from the Poisson distribution with rate `lam`, as floating point numbers."""
     check_poisson(lam)
     return create("poisson", (lam,), shape, dtype, _rng, _device)
 
 
 @op("_random_poisson_like", shape="same")
 def random_poisson_like(data, *, lam: float = 1.0, _rng):
-    """Counts in the shape of `data`."""
+    """Counts drawn from the Poisson distribution, in the shape of `data`."""
     check_poisson(lam)
     return like("poisson", (lam,), data, _rng)
 
 
 @sampler("_sample_poisson", "sample_poisson")
 def sample_poisson(lam, *, shape: tuple = (), dtype: Dtype | None = None, _rng):
-    """For each rate `lam`, `shape` counts."""
+    """For each rate `lam`, draw `shape` counts from the Poisson distribution."""
     return sample("poisson", (lam,), shape, dtype, _rng)
 
 
@@ -427,7 +427,7 @@ def choose(rows, each, rng):
 
 @op("_shuffle", "shuffle", shape="same", differentiable=False)
 def shuffle(data, *, _rng):
-    """The same items along the first axis in another order."""
+    """The elements of the first axis in random order."""
     if data.device.type == "meta":
         return torch.empty_like(data)
     if data.device.type == "cpu":

@@ -84,7 +84,7 @@ def normalize(data, *, mean: Floats = (0.0, 0.0, 0.0, 0.0), std: Floats = (1.0, 
 
 @op("_image_crop")
 def crop(data, *, x: int, y: int, width: int, height: int):
-    """The rectangle of that width and height whose upper left corner is (x, y)."""
+    """Cut out the rectangle of the given width and height whose upper left corner is (x, y)."""
     _batched(data, "crop")
     if data.shape[-1] not in (1, 3):
         raise MXNetError(f"Expect channel of the input image is 1 or 3, but got{data.shape[-1]}")
@@ -151,7 +151,7 @@ def flip_top_bottom(data):
 
 @op("_image_adjust_lighting", shape="same")
 def adjust_lighting(data, *, alpha: Floats):
-    """AlexNet's colour shift along the principal components, `alpha` of each."""
+    """Shift the colours along the principal components of ImageNet, by `alpha` times each, as AlexNet does."""
     if len(alpha) != 3:
         raise MXNetError(f"adjust_lighting needs three numbers in alpha, got {len(alpha)}")
     return _augmented(lambda image: pca_lighting(image, alpha), data)
@@ -197,21 +197,21 @@ def random_brightness(data, *, min_factor: Factor, max_factor: Factor, _rng):
 
 @op("_image_random_contrast", shape="same")
 def random_contrast(data, *, min_factor: Factor, max_factor: Factor, _rng):
-    """Move all pixels from or to the image's mean grey."""
+    """Change the contrast: blend the image with its mean grey by a random factor."""
     factor = _factor(_rng, min_factor, max_factor)
     return _augmented(lambda image: adjust_contrast(image, factor), data)
 
 
 @op("_image_random_saturation", shape="same")
 def random_saturation(data, *, min_factor: Factor, max_factor: Factor, _rng):
-    """Move every pixel from or to its grey."""
+    """Change the saturation: blend every pixel with its grey by a random factor."""
     factor = _factor(_rng, min_factor, max_factor)
     return _augmented(lambda image: adjust_saturation(image, factor), data)
 
 
 @op("_image_random_hue", shape="same")
 def random_hue(data, *, min_factor: Factor, max_factor: Factor, _rng):
-    """Turn the colour circle by a random part of a turn."""
+    """Change the hue by a random angle of the colour circle."""
     alpha = _factor(_rng, min_factor, max_factor)
     return _augmented(lambda image: adjust_hue(image, alpha), data)
 

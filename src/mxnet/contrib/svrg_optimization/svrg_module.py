@@ -157,7 +157,26 @@ class SVRGModule(Module):
         return grad - old_grad + full_grad
 
     def update_full_grads(self, train_data):
-        """Keep the weights of now as the old ones, and average their gradient over all the data."""
+        """Keep the present weights as the snapshot, and compute their mean gradient over all the data.
+
+        `fit` calls it every `update_freq` epochs.
+
+        Parameters
+        ----------
+        train_data : DataIter
+            The training data.
+
+        Examples
+        --------
+        >>> from mxnet.contrib.svrg_optimization.svrg_module import SVRGModule
+        >>> data = mx.io.NDArrayIter(np.ones((4, 3)), np.ones((4, 1)), batch_size=2, label_name="out_label")
+        >>> net = mx.sym.LinearRegressionOutput(mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=1), name="out")
+        >>> mod = SVRGModule(net, label_names=["out_label"], update_freq=1)
+        >>> mod.bind(data.provide_data, data.provide_label)
+        >>> mod.init_params()
+        >>> mod.init_optimizer()
+        >>> mod.update_full_grads(data)
+        """
         train_data.reset()
         self._average_gradients(train_data)
 

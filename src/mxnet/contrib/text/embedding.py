@@ -225,16 +225,55 @@ class _TokenEmbedding(vocab.Vocabulary):
 
     @property
     def vec_len(self):
-        """The length of a vector."""
+        """The number of elements of a vector.
+
+        Examples
+        --------
+        >>> with open("vectors.txt", "w") as file:
+        ...     _ = file.write("cat 1 2\\ndog 3 4\\n")
+        >>> mx.contrib.text.embedding.CustomEmbedding("vectors.txt").vec_len
+        2
+        """
         return self._vec_len
 
     @property
     def idx_to_vec(self):
-        """All vectors, one row per index."""
+        """All vectors, an NDArray of shape (number of tokens, `vec_len`); row 0 belongs to the unknown token.
+
+        Examples
+        --------
+        >>> with open("vectors.txt", "w") as file:
+        ...     _ = file.write("cat 1 2\\ndog 3 4\\n")
+        >>> mx.contrib.text.embedding.CustomEmbedding("vectors.txt").idx_to_vec.asnumpy()
+        array([[0., 0.],
+               [1., 2.],
+               [3., 4.]], dtype=float32)
+        """
         return self._idx_to_vec
 
     def get_vecs_by_tokens(self, tokens, lower_case_backup=False):
-        """The vector of a token, or a matrix for a list; with the backup, unknown tokens are tried in lower case."""
+        """Find the vectors of tokens; unknown tokens have the vector of index 0.
+
+        Parameters
+        ----------
+        tokens : str or list of str
+            A token, or several.
+        lower_case_backup : bool, default False
+            Whether a token that is not known is looked up in lower case.
+
+        Returns
+        -------
+        NDArray
+            Of shape (`vec_len`,) for one token, (number of tokens, `vec_len`) for a list.
+
+        Examples
+        --------
+        >>> with open("vectors.txt", "w") as file:
+        ...     _ = file.write("cat 1 2\\ndog 3 4\\n")
+        >>> vectors = mx.contrib.text.embedding.CustomEmbedding("vectors.txt")
+        >>> vectors.get_vecs_by_tokens("Dog", lower_case_backup=True).asnumpy()
+        array([3., 4.], dtype=float32)
+        """
         single = not isinstance(tokens, list)
         indices = [self._find(token, lower_case_backup) for token in ([tokens] if single else tokens)]
         vectors = self.idx_to_vec.take(default_array(indices), axis=0)
@@ -246,7 +285,24 @@ class _TokenEmbedding(vocab.Vocabulary):
         return self.token_to_idx.get(token.lower(), C.UNKNOWN_IDX)
 
     def update_token_vectors(self, tokens, new_vectors):
-        """Set the vectors of known tokens."""
+        """Set the vectors of known tokens; an unknown token raises ValueError.
+
+        Parameters
+        ----------
+        tokens : str or list of str
+            A token, or several.
+        new_vectors : NDArray
+            A vector for each, of shape (number of tokens, `vec_len`); one token may have shape (`vec_len`,).
+
+        Examples
+        --------
+        >>> with open("vectors.txt", "w") as file:
+        ...     _ = file.write("cat 1 2\\ndog 3 4\\n")
+        >>> vectors = mx.contrib.text.embedding.CustomEmbedding("vectors.txt")
+        >>> vectors.update_token_vectors("cat", mx.nd.array([5, 6]))
+        >>> vectors.get_vecs_by_tokens("cat").asnumpy()
+        array([5., 6.], dtype=float32)
+        """
         assert self.idx_to_vec is not None, "The property `idx_to_vec` has not been properly set."
         if not isinstance(tokens, list) or len(tokens) == 1:
             assert isinstance(new_vectors, nd.NDArray) and len(new_vectors.shape) in [1, 2], (

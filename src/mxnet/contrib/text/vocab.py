@@ -58,32 +58,90 @@ class Vocabulary:
 
     @property
     def token_to_idx(self):
-        """Token to index, as a dict."""
+        """The index of each token, a dict.
+
+        Examples
+        --------
+        >>> from collections import Counter
+        >>> mx.contrib.text.vocab.Vocabulary(Counter(["a", "b", "a"])).token_to_idx
+        {'<unk>': 0, 'a': 1, 'b': 2}
+        """
         return self._token_to_idx
 
     @property
     def idx_to_token(self):
-        """Index to token, as a list."""
+        """The tokens in the order of their indices, a list.
+
+        Examples
+        --------
+        >>> from collections import Counter
+        >>> mx.contrib.text.vocab.Vocabulary(Counter(["a", "b", "a"])).idx_to_token
+        ['<unk>', 'a', 'b']
+        """
         return self._idx_to_token
 
     @property
     def unknown_token(self):
-        """What stands for tokens that are not in the vocabulary; its index is 0."""
+        """The token that replaces those that are not in the vocabulary; its index is 0.
+
+        Examples
+        --------
+        >>> mx.contrib.text.vocab.Vocabulary().unknown_token
+        '<unk>'
+        """
         return self._unknown_token
 
     @property
     def reserved_tokens(self):
-        """Tokens that are there whatever the counts say, behind the unknown one; None without any."""
+        """The tokens that are always in the vocabulary, after the unknown one; None without any.
+
+        Examples
+        --------
+        >>> mx.contrib.text.vocab.Vocabulary(reserved_tokens=["<pad>"]).reserved_tokens
+        ['<pad>']
+        """
         return self._reserved_tokens
 
     def to_indices(self, tokens):
-        """The index of a token, or a list of them for a list; unknown tokens have index 0."""
+        """Find the indices of tokens; unknown tokens have index 0.
+
+        Parameters
+        ----------
+        tokens : str or list of str
+            A token, or several.
+
+        Returns
+        -------
+        int or list of int
+
+        Examples
+        --------
+        >>> from collections import Counter
+        >>> mx.contrib.text.vocab.Vocabulary(Counter(["a", "b", "a"])).to_indices(["b", "c"])
+        [2, 0]
+        """
         if isinstance(tokens, list):
             return [self.to_indices(token) for token in tokens]
         return self.token_to_idx.get(tokens, UNKNOWN_IDX)
 
     def to_tokens(self, indices):
-        """The token of an index, or a list of them for a list."""
+        """Find the tokens of indices; an index that is too large raises ValueError.
+
+        Parameters
+        ----------
+        indices : int or list of int
+            An index, or several.
+
+        Returns
+        -------
+        str or list of str
+
+        Examples
+        --------
+        >>> from collections import Counter
+        >>> mx.contrib.text.vocab.Vocabulary(Counter(["a", "b", "a"])).to_tokens([1, 2])
+        ['a', 'b']
+        """
         if isinstance(indices, list):
             return [self.to_tokens(index) for index in indices]
         if not isinstance(indices, int) or indices >= len(self.idx_to_token):

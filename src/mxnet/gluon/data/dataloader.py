@@ -245,7 +245,16 @@ class DataLoader(ExplainsArguments):
             self._pool.close()
 
     def refresh(self):
-        """Start a new pass over the dataset; workers begin to load at once."""
+        """Start a new pass over the dataset now, so that workers load while the program does something else. Not in
+        MXNet.
+
+        Examples
+        --------
+        >>> loader = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(np.arange(4)), batch_size=2)
+        >>> loader.refresh()
+        >>> len(list(loader))
+        2
+        """
         self._begun_at = self._order.skip
         self._iter = iter(self._pool) if self._pool is not None else map(self._fetcher, self._order)
 
@@ -256,7 +265,14 @@ class DataLoader(ExplainsArguments):
         return iter(self)
 
     def clean(self):
-        """Drop the pass that was started and not used."""
+        """Drop a pass that `refresh` started and nobody used. Not in MXNet.
+
+        Examples
+        --------
+        >>> loader = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(np.arange(4)), batch_size=2)
+        >>> loader.refresh()
+        >>> loader.clean()
+        """
         self._iter = None
 
 

@@ -164,9 +164,32 @@ class BatchSampler(Sampler):
         return _NUMBER_OF_BATCHES[self._last_batch]
 
     def state_dict(self):
-        """The indices that roll over into the next epoch."""
+        """The indices that roll over into the next epoch, for `load_state_dict`. Not in MXNet.
+
+        Examples
+        --------
+        >>> sampler = mx.gluon.data.BatchSampler(mx.gluon.data.SequentialSampler(3), 2, "rollover")
+        >>> batches = list(sampler)
+        >>> batches, len(sampler.state_dict())
+        ([[0, 1]], 1)
+        """
         return {"previous": [int(index) for index in self._prev]}
 
     def load_state_dict(self, state):
-        """Continue from what `state_dict` returned."""
+        """Continue from what `state_dict` returned. Not in MXNet.
+
+        Parameters
+        ----------
+        state : dict
+            The indices.
+
+        Examples
+        --------
+        >>> sampler = mx.gluon.data.BatchSampler(mx.gluon.data.SequentialSampler(3), 2, "rollover")
+        >>> batches = list(sampler)
+        >>> again = mx.gluon.data.BatchSampler(mx.gluon.data.SequentialSampler(3), 2, "rollover")
+        >>> again.load_state_dict(sampler.state_dict())
+        >>> list(again)
+        [[2, 0], [1, 2]]
+        """
         self._prev = list(state["previous"])

@@ -35,7 +35,20 @@ class _Stack:
         super().__init__(prefix=prefix, params=params)
 
     def add(self, *blocks):
-        """Put `blocks` at the end."""
+        """Append blocks; they are called in the order in which they were added.
+
+        Parameters
+        ----------
+        *blocks : Block
+            The blocks.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.HybridSequential()
+        >>> net.add(mx.gluon.nn.Dense(4), mx.gluon.nn.Dense(2))
+        >>> len(net)
+        2
+        """
         for block in blocks:
             self.register_child(block)
 

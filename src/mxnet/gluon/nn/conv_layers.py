@@ -877,25 +877,33 @@ class ReflectionPad2D(HybridBlock):
 
 
 _CONVOLUTIONS = """
+    Notes
+    -----
+    Input: an array of shape (N, in_channels, size…), one size for each spatial axis, in the order that `layout` says.
+    Output: (N, channels, new size…) with new size = {size}.
 
-    `channels` is the number of filters; `kernel_size`, `strides`, `padding` and `dilation` are a number, or one for
-    each axis. With `groups` each group of filters sees its own part of the input's channels. `in_channels` may be left
-    open (0): the first batch tells it. A size becomes
-    {size}.
-    """
+    `kernel_size`, `strides`, `padding` and `dilation` are one number for all spatial axes, or one for each. With
+    `groups` the channels are divided into as many groups, and each filter sees the input channels of its own group.
+    If `in_channels` is 0, the first batch determines it.
+
+"""
 _LAST = "floor((size + 2 * padding - {}) / stride) + 1"
 _POOLINGS = f"""
+    Notes
+    -----
+    Input: an array of shape (N, C, size…), one size for each spatial axis, in the order that `layout` says.
+    Output: (N, C, new size…) with new size = {_LAST.format("pool_size")};
+    with `ceil_mode` the quotient is rounded up.
 
-    `pool_size`, `strides` (without any, `pool_size`) and `padding` are a number, or one for each axis. A size becomes
-    {_LAST.format("pool_size")}, rounded up instead with `ceil_mode`.
-    """
-_MEANS = _POOLINGS + "`count_include_pad` says whether padding counts, as zeros.\n    "
+    `pool_size`, `strides` and `padding` are one number for all spatial axes, or one for each.
+
+"""
 
 
 def _describe(classes, text):
-    """Tell what they have in common in each one's docstring; `python -OO` has none."""
+    """Add what they have in common to each docstring, before the examples; `python -OO` has no docstrings."""
     for each in classes:
-        each.__doc__ = each.__doc__ and each.__doc__ + text
+        each.__doc__ = each.__doc__ and each.__doc__.replace("\n    Examples\n", f"{text}    Examples\n", 1)
 
 
 _describe((Conv1D, Conv2D, Conv3D), _CONVOLUTIONS.format(size=_LAST.format("dilation * (kernel - 1) - 1")))
@@ -903,5 +911,4 @@ _describe(
     (Conv1DTranspose, Conv2DTranspose, Conv3DTranspose),
     _CONVOLUTIONS.format(size="(size - 1) * stride - 2 * padding + dilation * (kernel - 1) + 1 + output_padding"),
 )
-_describe((MaxPool1D, MaxPool2D, MaxPool3D), _POOLINGS)
-_describe((AvgPool1D, AvgPool2D, AvgPool3D), _MEANS)
+_describe((MaxPool1D, MaxPool2D, MaxPool3D, AvgPool1D, AvgPool2D, AvgPool3D), _POOLINGS)

@@ -259,6 +259,5 @@ class ReflectionPad2D(HybridBlock):
 _CONVOLUTIONS: str
 _LAST: str
 _POOLINGS: str
-_MEANS: Any
 def _describe(classes: int, text: Any) -> None: ...
 __all__ = ['Conv1D', 'Conv2D', 'Conv3D', 'Conv1DTranspose', 'Conv2DTranspose', 'Conv3DTranspose', 'MaxPool1D', 'MaxPool2D', 'MaxPool3D', 'AvgPool1D', 'AvgPool2D', 'AvgPool3D', 'GlobalMaxPool1D', 'GlobalMaxPool2D', 'GlobalMaxPool3D', 'GlobalAvgPool1D', 'GlobalAvgPool2D', 'GlobalAvgPool3D', 'ReflectionPad2D']

@@ -48,17 +48,57 @@ class RecurrentCell(Block):
         self.reset()
 
     def reset(self):
-        """Forget the step count before the cell is used for another graph."""
+        """Set the count of time steps back to zero; `unroll` calls it. Cells with masks of their own draw new ones.
+
+        Examples
+        --------
+        >>> cell = mx.gluon.rnn.RNNCell(4)
+        >>> cell.reset()
+        """
         self._init_counter = self._counter = -1
         for cell in self._children.values():
             cell.reset()
 
     def state_info(self, batch_size=0):
-        """Shape and layout of each state."""
+        """Shape and layout of each state.
+
+        Parameters
+        ----------
+        batch_size : int, default 0
+            The number of samples; 0 leaves it open.
+
+        Returns
+        -------
+        list of dict
+
+        Examples
+        --------
+        >>> mx.gluon.rnn.LSTMCell(4).state_info(2)
+        [{'shape': (2, 4), '__layout__': 'NC'}, {'shape': (2, 4), '__layout__': 'NC'}]
+        """
         raise NotImplementedError()
 
     def begin_state(self, batch_size=0, func=ndarray.zeros, **kwargs):
-        """Initial states, each made by `func`."""
+        """Make the states before the first time step.
+
+        Parameters
+        ----------
+        batch_size : int, default 0
+            The number of samples; needed if `func` makes arrays.
+        func : callable, default mx.nd.zeros
+            Makes a state from its shape; `mx.sym.zeros` makes symbols.
+        **kwargs
+            Further arguments of `func`, such as `ctx`.
+
+        Returns
+        -------
+        list of NDArray or Symbol
+
+        Examples
+        --------
+        >>> [state.shape for state in mx.gluon.rnn.LSTMCell(4).begin_state(batch_size=2)]
+        [(2, 4), (2, 4)]
+        """
         assert not self._modified, _MODIFIED
         states = []
         for info in self.state_info(batch_size):
@@ -67,7 +107,38 @@ class RecurrentCell(Block):
         return states
 
     def unroll(self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None, valid_length=None):
-        """Run `length` steps; outputs come as one array, as a list, or (None) as they are, then the last states."""
+        """Call the cell for a number of time steps.
+
+        Parameters
+        ----------
+        length : int
+            The number of time steps.
+        inputs : NDArray, Symbol or list of them
+            The whole sequence, or one input of shape (batch, channels) for each step.
+        begin_state : list of NDArray or Symbol, optional
+            The first states; zeros by default.
+        layout : str, default 'NTC'
+            The axes of a whole sequence: N samples, T time steps, C channels.
+        merge_outputs : bool, optional
+            Whether the outputs come as one array (True) or as a list of steps (False); None: as the inputs are given.
+        valid_length : NDArray, optional
+            The length of each sequence, of shape (batch,): later outputs are zero, and the states are those of the last
+            valid step.
+
+        Returns
+        -------
+        outputs : NDArray, Symbol or list of them
+        states : list of NDArray or Symbol
+            The states after the last step.
+
+        Examples
+        --------
+        >>> cell = mx.gluon.rnn.GRUCell(4)
+        >>> cell.initialize()
+        >>> outputs, states = cell.unroll(5, mx.nd.ones((2, 5, 3)), merge_outputs=True)
+        >>> outputs.shape, states[0].shape
+        ((2, 5, 4), (2, 4))
+        """
         self.reset()
         sequence = Sequence(length, inputs, layout)
         F, steps = sequence.F, sequence.steps()
@@ -147,7 +218,6 @@ class _GatedCell(HybridRecurrentCell):
             setattr(self, name, self.params.get(name, shape=shape, init=init, allow_deferred_init=True))
 
     def state_info(self, batch_size=0):
-        """Shape and layout of each state."""
         return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"} for _ in range(self._states)]
 
     def _linear(self, F, prefix, inputs, state, i2h_weight, h2h_weight, i2h_bias, h2h_bias):
@@ -365,15 +435,27 @@ class _Stack:
         return f"{type(self).__name__}(\n{lines}\n)"
 
     def add(self, cell):
-        """Put a cell on top."""
+        """Put a cell on top: its inputs are the outputs of the cell below.
+
+        Parameters
+        ----------
+        cell : RecurrentCell
+            The cell.
+
+        Examples
+        --------
+        >>> stack = mx.gluon.rnn.SequentialRNNCell()
+        >>> stack.add(mx.gluon.rnn.LSTMCell(4))
+        >>> stack.add(mx.gluon.rnn.GRUCell(3))
+        >>> len(stack)
+        2
+        """
         self.register_child(cell)
 
     def state_info(self, batch_size=0):
-        """Shape and layout of each state, the lowest cell's first."""
         return [info for cell in self._children.values() for info in cell.state_info(batch_size)]
 
     def begin_state(self, **kwargs):
-        """Initial states, the lowest cell's first."""
         assert not self._modified, _MODIFIED
         return [state for cell in self._children.values() for state in cell.begin_state(**kwargs)]
 
@@ -397,7 +479,6 @@ class _Stack:
         return inputs, after
 
     def unroll(self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None, valid_length=None):
-        """Unroll cell after cell."""
         self.reset()
         sequence = Sequence(length, inputs, layout)
         begin = begin_state_of(self, sequence.F, begin_state, inputs, sequence.batch_size)
@@ -559,7 +640,6 @@ class ModifierCell(HybridRecurrentCell):
         return self.base_cell.params
 
     def state_info(self, batch_size=0):
-        """Shape and layout of each state."""
         return self.base_cell.state_info(batch_size)
 
     def begin_state(self, func=ndarray.zeros, **kwargs):

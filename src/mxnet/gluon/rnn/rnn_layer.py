@@ -91,7 +91,22 @@ class _RNNLayer(HybridBlock):
         return found
 
     def state_info(self, batch_size=0):
-        """Shape, layout and type of each state."""
+        """Shape, layout and data type of each state.
+
+        Parameters
+        ----------
+        batch_size : int, default 0
+            The number of samples; 0 leaves it open.
+
+        Returns
+        -------
+        list of dict
+
+        Examples
+        --------
+        >>> [info["shape"] for info in mx.gluon.rnn.LSTM(4, num_layers=2).state_info(3)]
+        [(2, 3, 4), (2, 3, 4)]
+        """
         raise NotImplementedError
 
     def _state(self, batch_size, size):
@@ -131,7 +146,26 @@ class _RNNLayer(HybridBlock):
         self._dtype = dtype
 
     def begin_state(self, batch_size=0, func=ndarray.zeros, **kwargs):
-        """Initial states, each made by `func`."""
+        """Make the states before the first time step.
+
+        Parameters
+        ----------
+        batch_size : int, default 0
+            The number of samples.
+        func : callable, default mx.nd.zeros
+            Makes a state from its shape.
+        **kwargs
+            Further arguments of `func`, such as `ctx`.
+
+        Returns
+        -------
+        list of NDArray
+
+        Examples
+        --------
+        >>> mx.gluon.rnn.GRU(4, num_layers=2).begin_state(batch_size=3)[0].shape
+        (2, 3, 4)
+        """
         states = [
             func(name=f"{self.prefix}h0_{i}", **{**info, **kwargs})
             for i, info in enumerate(self.state_info(batch_size))
@@ -358,10 +392,16 @@ class GRU(_RNNLayer):
 
 
 _COMMON = """
-    Inputs are (time, batch, features), with layout "NTC" (batch, time, features), and so are the results, which have
-    `hidden_size` features, twice as many if `bidirectional`. Called with states too, a list such as
-    `begin_state(batch_size)` gives, it returns (results, states), else the results alone; it begins with zeros then.
-    `dropout` acts between the layers. `input_size` may be left open (0): the first batch tells it.
-    """
+    Notes
+    -----
+    Input: an array of shape (time, batch, features), or (batch, time, features) with `layout="NTC"`. Output: an array
+    of the same layout with `hidden_size` features, twice as many if `bidirectional`.
+
+    Called with states as well, such as `begin_state(batch_size)` returns, the layer returns (output, new states);
+    without them it starts from zeros and returns the output alone. `dropout` is applied between the layers, not after
+    the last one. If `input_size` is 0, the first batch determines it.
+
+"""
 for _layer in (RNN, LSTM, GRU):
-    _layer.__doc__ = _layer.__doc__ and f"{_layer.__doc__.rstrip()}\n{_COMMON}"  # `python -OO` has none
+    if _layer.__doc__:  # `python -OO` has none
+        _layer.__doc__ = _layer.__doc__.replace("\n    Examples\n", f"{_COMMON}    Examples\n", 1)

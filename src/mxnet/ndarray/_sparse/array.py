@@ -105,12 +105,25 @@ class BaseSparseNDArray(NDArray):
 
     @property
     def data(self):
-        """A copy of the stored values, as a dense array."""
+        """A copy of the stored values, a dense NDArray.
+
+        Examples
+        --------
+        >>> mx.nd.array([[0, 5], [6, 0]]).tostype("csr").data.asnumpy()
+        array([5., 6.], dtype=float32)
+        """
         return wrap(self._parts[0].clone(), self._ctx)
 
     @property
     def indices(self):
-        """A copy of the indices: the stored rows, or the column of each element."""
+        """A copy of the indices, an NDArray of int64: the numbers of the stored rows, or in csr the column of each
+        element.
+
+        Examples
+        --------
+        >>> mx.nd.array([[0, 5], [6, 0]]).tostype("csr").indices.asnumpy()
+        array([1, 0])
+        """
         return wrap(self._parts[1].clone(), self._ctx)
 
     @property
@@ -272,7 +285,17 @@ class BaseSparseNDArray(NDArray):
         raise NotSupportedForSparseNDArray(self.reshape, None, shape)
 
     def check_format(self, full_check=True):
-        """Raise if the parts do not fit together; `full_check` looks at every index, too."""
+        """Raise MXNetError if the parts do not fit together.
+
+        Parameters
+        ----------
+        full_check : bool, default True
+            Whether every index is checked, which takes time; otherwise only the shapes of the parts.
+
+        Examples
+        --------
+        >>> mx.nd.sparse.csr_matrix(([5, 6], [1, 0], [0, 1, 2]), shape=(2, 3)).check_format()
+        """
         raise NotImplementedError
 
     def wait_to_read(self):
@@ -319,7 +342,14 @@ class CSRNDArray(BaseSparseNDArray):
 
     @property
     def indptr(self):
-        """A copy of the row starts: where each row begins in `data` and `indices`, and the end of the last."""
+        """A copy of the row pointers, an NDArray of int64: row i has the elements from `indptr[i]` to `indptr[i + 1]`
+        of `data` and `indices`.
+
+        Examples
+        --------
+        >>> mx.nd.array([[0, 5], [6, 0]]).tostype("csr").indptr.asnumpy()
+        array([0, 1, 2])
+        """
         return wrap(self._parts[2].clone(), self._ctx)
 
     def _aux_data(self, i):
@@ -368,7 +398,13 @@ class CSRNDArray(BaseSparseNDArray):
         return generated_function("slice")(self, begin=begin, end=end)
 
     def asscipy(self):
-        """The matrix as SciPy's."""
+        """Convert the array to a `scipy.sparse.csr_matrix`.
+
+        Examples
+        --------
+        >>> mx.nd.array([[0, 5], [6, 0]]).tostype("csr").asscipy().nnz
+        2
+        """
         data, columns, starts = (part.cpu().numpy() for part in self._parts)
         return scipy_sparse().csr_matrix((data, columns, starts), shape=self._sizes, dtype=self.dtype)
 
@@ -453,7 +489,21 @@ class RowSparseNDArray(BaseSparseNDArray):
         raise ValueError(f"Undefined behaviour for {key}")
 
     def retain(self, *args, **kwargs):
-        """The array with only the rows that `indices` names; MXNet's method takes the array once more before them."""
+        """A copy that stores only some of the rows; the others are zero.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            `indices`: the numbers of the rows, an NDArray. As in MXNet, the array itself may come before them.
+
+        Examples
+        --------
+        >>> rows = mx.nd.array([[1, 1], [0, 0], [3, 3]]).tostype("row_sparse")
+        >>> rows.retain(mx.nd.array([2])).asnumpy()
+        array([[0., 0.],
+               [0., 0.],
+               [3., 3.]], dtype=float32)
+        """
         from .._dispatch.generated import generated_function
 
         given = () if "data" in kwargs or (args and isinstance(args[0], RowSparseNDArray)) else (self,)

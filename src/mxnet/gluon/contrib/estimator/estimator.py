@@ -193,17 +193,56 @@ class Estimator:
 
     @property
     def train_metrics(self):
-        """The metrics of training."""
+        """The metrics of training, a list of EvalMetric.
+
+        Examples
+        --------
+        >>> from mxnet.gluon.contrib.estimator import Estimator
+        >>> estimator = Estimator(mx.gluon.nn.Dense(2), mx.gluon.loss.SoftmaxCrossEntropyLoss(), mx.metric.Accuracy())
+        >>> [metric.name for metric in estimator.train_metrics]
+        ['training accuracy']
+        """
         return self._train_metrics
 
     @property
     def val_metrics(self):
-        """The metrics of validation."""
+        """The metrics of validation, a list of EvalMetric.
+
+        Examples
+        --------
+        >>> from mxnet.gluon.contrib.estimator import Estimator
+        >>> estimator = Estimator(mx.gluon.nn.Dense(2), mx.gluon.loss.SoftmaxCrossEntropyLoss(), mx.metric.Accuracy())
+        >>> [metric.name for metric in estimator.val_metrics]
+        ['validation accuracy']
+        """
         return self._val_metrics
 
     # ------------------------------------------------------------------ the loops
     def evaluate(self, val_data, batch_axis=0, event_handlers=None):
-        """Measure the network on validation data."""
+        """Measure the network on validation data; the results are in `val_metrics`.
+
+        Parameters
+        ----------
+        val_data : DataLoader
+            Batches of data and labels.
+        batch_axis : int, default 0
+            The axis of the samples.
+        event_handlers : EventHandler or list of EventHandler, optional
+            What else is done at the beginning and end of the epoch and of each batch.
+
+        Examples
+        --------
+        >>> from mxnet.gluon.contrib.estimator import Estimator
+        >>> samples = mx.gluon.data.ArrayDataset(mx.nd.ones((4, 3)), mx.nd.zeros((4,)))
+        >>> data = mx.gluon.data.DataLoader(samples, batch_size=2)
+        >>> net = mx.gluon.nn.Dense(1, in_units=3)
+        >>> estimator = Estimator(net, mx.gluon.loss.L2Loss(), mx.metric.MAE())
+        >>> estimator.evaluate(data)
+        Validation Begin
+        [Epoch 0] Finished in ...s, validation mae: ...
+        >>> len(estimator.val_metrics[0].get())
+        2
+        """
         if not isinstance(val_data, DataLoader):
             raise ValueError(_NOT_A_LOADER)
         for metric in self.val_metrics:
@@ -225,10 +264,45 @@ class Estimator:
             resume=None, resume_dir="resume"):  # fmt: skip
         """Train for a number of epochs, or of batches.
 
-        With `resume="auto"` a second call, in this process or in another after a crash, goes on from the newest whole
-        checkpoint as if nothing had happened. The checkpoints are those of a `CheckpointHandler` among the handlers;
-        without one, the estimator makes one that saves each epoch in `resume_dir`. With a `CheckpointHandler`, SIGTERM
-        lets the batch end and saves it before the program ends.
+        With `resume="auto"` a second call, in this process or in another one after a crash, continues from the newest
+        complete checkpoint with the same results. The checkpoints are those of a `CheckpointHandler` among the
+        handlers; without one, the estimator makes one that saves each epoch in `resume_dir`. With a
+        `CheckpointHandler`, SIGTERM lets the batch end and saves it before the program ends.
+
+        Parameters
+        ----------
+        train_data : DataLoader
+            Batches of data and labels.
+        val_data : DataLoader, optional
+            Validation data, measured after each epoch.
+        epochs : int, optional
+            The number of epochs; give this or `batches`.
+        event_handlers : EventHandler or list of EventHandler, optional
+            What else is done at the beginning and end of training, epochs and batches.
+        batches : int, optional
+            The number of batches; give this or `epochs`.
+        batch_axis : int, default 0
+            The axis of the samples.
+        resume : {"auto", None}
+            Whether to continue an earlier run. Not in MXNet.
+        resume_dir : str, default 'resume'
+            The folder of the checkpoints. Not in MXNet.
+
+        Examples
+        --------
+        >>> from mxnet.gluon.contrib.estimator import Estimator
+        >>> samples = mx.gluon.data.ArrayDataset(mx.nd.ones((4, 3)), mx.nd.zeros((4,)))
+        >>> data = mx.gluon.data.DataLoader(samples, batch_size=2)
+        >>> net = mx.gluon.nn.Dense(1, in_units=3)
+        >>> net.initialize()
+        >>> trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+        >>> estimator = Estimator(net, mx.gluon.loss.L2Loss(), mx.metric.MAE(), trainer=trainer)
+        >>> estimator.fit(data, epochs=2)
+        Training begin: using optimizer SGD with current learning rate 0.1000
+        Train for 2 epochs.
+        ...
+        >>> len(estimator.history["training mae"])
+        2
         """
         if not isinstance(train_data, DataLoader):
             raise ValueError(_NOT_A_LOADER)
@@ -253,7 +327,17 @@ class Estimator:
 
     @property
     def history(self):
-        """Values of the metrics after each epoch of the last `fit`, lists by name; `mx.viz.plot_curves` draws them."""
+        """The values of the metrics after each epoch of the last `fit`, a dict of name to list; `mx.viz.plot_curves`
+        draws it.
+
+        Not in MXNet.
+
+        Examples
+        --------
+        >>> from mxnet.gluon.contrib.estimator import Estimator
+        >>> Estimator(mx.gluon.nn.Dense(2), mx.gluon.loss.L2Loss(), mx.metric.MAE()).history
+        {}
+        """
         return {} if self._history is None else self._history.history
 
     def _train(self, train_data, handlers, position):
@@ -280,7 +364,28 @@ class Estimator:
             handler.train_end(self)
 
     def find_learning_rate(self, train_data, **options):
-        """Try rising learning rates on batches of the data; see `find_learning_rate`."""
+        """Train for some batches with rising learning rates and return the losses; the network is restored afterwards.
+
+        Not in MXNet.
+
+        Parameters
+        ----------
+        train_data : DataLoader
+            Batches of data and labels.
+        **options
+            As for :func:`mxnet.gluon.contrib.estimator.find_learning_rate`.
+
+        Examples
+        --------
+        >>> from mxnet.gluon.contrib.estimator import Estimator
+        >>> samples = mx.gluon.data.ArrayDataset(mx.nd.ones((8, 3)), mx.nd.zeros((8,)))
+        >>> data = mx.gluon.data.DataLoader(samples, batch_size=2)
+        >>> net = mx.gluon.nn.Dense(1, in_units=3)
+        >>> net.initialize()
+        >>> trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+        >>> estimator = Estimator(net, mx.gluon.loss.L2Loss(), mx.metric.MAE(), trainer=trainer)
+        >>> found = estimator.find_learning_rate(data)
+        """
         from .learning_rate import find_learning_rate
 
         return find_learning_rate(self, train_data, **options)

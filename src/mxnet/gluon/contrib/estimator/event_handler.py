@@ -23,11 +23,33 @@ class EventHandler:
     _counts = ()
 
     def state_dict(self):
-        """How far it is: numbers, texts, lists and arrays."""
+        """The progress of the handler, a dict of numbers, texts, lists and arrays; it is saved with a checkpoint. Not
+        in MXNet.
+
+        Examples
+        --------
+        >>> from mxnet.gluon.contrib.estimator import BatchEnd
+        >>> BatchEnd().state_dict()
+        {}
+        """
         return {name: getattr(self, name) for name in self._counts if hasattr(self, name)}
 
     def load_state_dict(self, state):
-        """Continue from what `state_dict` returned."""
+        """Continue from what `state_dict` returned. Not in MXNet.
+
+        Parameters
+        ----------
+        state : dict
+            The progress.
+
+        Examples
+        --------
+        >>> from mxnet.gluon.contrib.estimator import BatchEnd
+        >>> handler = BatchEnd()
+        >>> handler.load_state_dict({"seen": 3})
+        >>> handler.seen
+        3
+        """
         for name, value in state.items():
             setattr(self, name, value)
 
@@ -53,7 +75,24 @@ class TrainBegin(EventHandler):
     """
 
     def train_begin(self, estimator, *args, **kwargs):
-        """Before training."""
+        """Called before training.
+
+        Parameters
+        ----------
+        estimator : Estimator
+            The estimator that trains.
+        *args, **kwargs
+            Not used.
+
+        Examples
+        --------
+        >>> from mxnet.gluon.contrib.estimator import TrainBegin
+        >>> class Hello(TrainBegin):
+        ...     def train_begin(self, estimator, *args, **kwargs):
+        ...         print("training begins")
+        >>> Hello().train_begin(None)
+        training begins
+        """
 
 
 class TrainEnd(EventHandler):
@@ -70,7 +109,24 @@ class TrainEnd(EventHandler):
     """
 
     def train_end(self, estimator, *args, **kwargs):
-        """After training."""
+        """Called after training.
+
+        Parameters
+        ----------
+        estimator : Estimator
+            The estimator that trained.
+        *args, **kwargs
+            Not used.
+
+        Examples
+        --------
+        >>> from mxnet.gluon.contrib.estimator import TrainEnd
+        >>> class Bye(TrainEnd):
+        ...     def train_end(self, estimator, *args, **kwargs):
+        ...         print("training ends")
+        >>> Bye().train_end(None)
+        training ends
+        """
 
 
 class EpochBegin(EventHandler):
@@ -87,7 +143,24 @@ class EpochBegin(EventHandler):
     """
 
     def epoch_begin(self, estimator, *args, **kwargs):
-        """Before an epoch."""
+        """Called before each epoch.
+
+        Parameters
+        ----------
+        estimator : Estimator
+            The estimator that trains.
+        *args, **kwargs
+            Not used.
+
+        Examples
+        --------
+        >>> from mxnet.gluon.contrib.estimator import EpochBegin
+        >>> class Announce(EpochBegin):
+        ...     def epoch_begin(self, estimator, *args, **kwargs):
+        ...         print("an epoch begins")
+        >>> Announce().epoch_begin(None)
+        an epoch begins
+        """
 
 
 class EpochEnd(EventHandler):
@@ -104,7 +177,29 @@ class EpochEnd(EventHandler):
     """
 
     def epoch_end(self, estimator, *args, **kwargs):
-        """After an epoch; True stops the training."""
+        """Called after each epoch.
+
+        Parameters
+        ----------
+        estimator : Estimator
+            The estimator that trains.
+        *args, **kwargs
+            Not used.
+
+        Returns
+        -------
+        bool
+            Whether training ends here.
+
+        Examples
+        --------
+        >>> from mxnet.gluon.contrib.estimator import EpochEnd
+        >>> class Once(EpochEnd):
+        ...     def epoch_end(self, estimator, *args, **kwargs):
+        ...         return True
+        >>> Once().epoch_end(None)
+        True
+        """
         return False
 
 
@@ -122,7 +217,26 @@ class BatchBegin(EventHandler):
     """
 
     def batch_begin(self, estimator, *args, **kwargs):
-        """Before a batch."""
+        """Called before each batch.
+
+        Parameters
+        ----------
+        estimator : Estimator
+            The estimator that trains.
+        *args
+            Not used.
+        **kwargs
+            `batch`: the batch, as the loader gave it.
+
+        Examples
+        --------
+        >>> from mxnet.gluon.contrib.estimator import BatchBegin
+        >>> class Announce(BatchBegin):
+        ...     def batch_begin(self, estimator, *args, **kwargs):
+        ...         print("a batch of", len(kwargs["batch"][0]), "samples")
+        >>> Announce().batch_begin(None, batch=(mx.nd.ones((4, 2)), mx.nd.ones((4,))))
+        a batch of 4 samples
+        """
 
 
 class BatchEnd(EventHandler):
@@ -139,7 +253,32 @@ class BatchEnd(EventHandler):
     """
 
     def batch_end(self, estimator, *args, **kwargs):
-        """After a batch; True stops the training."""
+        """Called after each batch.
+
+        Parameters
+        ----------
+        estimator : Estimator
+            The estimator that trains.
+        *args
+            Not used.
+        **kwargs
+            `batch`: the batch, as the loader gave it; `pred`, `label` and `loss`: lists with an array for every
+            context.
+
+        Returns
+        -------
+        bool
+            Whether training ends here.
+
+        Examples
+        --------
+        >>> from mxnet.gluon.contrib.estimator import BatchEnd
+        >>> class StopAtNaN(BatchEnd):
+        ...     def batch_end(self, estimator, *args, **kwargs):
+        ...         return any(bool((loss != loss).sum()) for loss in kwargs["loss"])
+        >>> StopAtNaN().batch_end(None, loss=[mx.nd.array([1, 2])])
+        False
+        """
         return False
 
 

@@ -120,7 +120,25 @@ class EMAHandler(TrainBegin, BatchEnd, TrainEnd):
 
     @contextmanager
     def applied(self, net):
-        """The network has the averages inside `with`, and its own weights again after it."""
+        """A context manager in which the network has the averaged weights; afterwards it has its own again.
+
+        Parameters
+        ----------
+        net : Block
+            The network that was trained.
+
+        Examples
+        --------
+        >>> from mxnet.gluon.contrib.estimator import EMAHandler, Estimator
+        >>> net = mx.gluon.nn.Dense(1, in_units=3)
+        >>> estimator = Estimator(net, mx.gluon.loss.L2Loss(), mx.metric.MAE())
+        >>> average = EMAHandler()
+        >>> average.train_begin(estimator)
+        >>> with average.applied(net):
+        ...     shape = net(mx.nd.ones((2, 3))).shape
+        >>> shape
+        (2, 1)
+        """
         own = copies_of(net)
         put_back(net, self.averages)
         try:

@@ -66,7 +66,6 @@ class _BaseConvRNNCell(HybridRecurrentCell):
         return f"{type(self).__name__}({channels or None} -> {shape[0]}, {self._activation}, {self._conv_layout})"
 
     def state_info(self, batch_size=0):
-        """Shape and layout of each state."""
         shape = (batch_size, *self._state_shape)
         return [{"shape": shape, "__layout__": self._conv_layout} for _ in range(self._states)]
 

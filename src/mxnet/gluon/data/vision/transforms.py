@@ -427,7 +427,7 @@ class RandomSaturation(_Jitter):
 
 
 class RandomHue(_Jitter):
-    """Turn the hue by a random part of a turn.
+    """Change the hue by a random angle, at most `hue` times the whole colour circle.
 
     Parameters
     ----------
