@@ -174,6 +174,44 @@ def test_wrong_detection_label_is_reported(tmp_path):
         mx.io.ImageDetRecordIter(path_imgrec=str(tmp_path / "boxes.rec"), data_shape=(3, 8, 8), batch_size=1)
 
 
+def test_an_epoch_of_which_nothing_is_read_draws_its_random_numbers(tmp_path):
+    """As in MXNet, whose threads have read ahead when `reset` is called a second time."""
+    with open(os.path.join(FOLDER, "picture.png"), "rb") as file:
+        picture = file.read()
+    writer = mx.recordio.MXRecordIO(str(tmp_path / "boxes.rec"), "w")
+    for number in range(8):
+        writer.write(mx.recordio.pack(mx.recordio.IRHeader(0, [2, 5, number, 0.1, 0.1, 0.5, 0.5], number, 0), picture))
+    writer.close()
+
+    def labels(calls, **options):
+        boxes = mx.io.ImageDetRecordIter(
+            path_imgrec=str(tmp_path / "boxes.rec"), data_shape=(3, 8, 8), batch_size=2, preprocess_threads=1, **options
+        )
+        for call in calls:
+            call(boxes)
+        return np.concatenate([batch.label[0].asnumpy() for batch in boxes])
+
+    read, reset = list, lambda boxes: boxes.reset()
+    for options in ({"shuffle": True}, {"rand_mirror_prob": 0.5}, {"shuffle": True, "rand_mirror_prob": 0.5}):
+        twice = labels([reset, read, reset], **options)
+        np.testing.assert_array_equal(labels([reset, reset], **options), twice)
+        np.testing.assert_array_equal(labels([next, reset, reset], **options), twice)
+        np.testing.assert_array_equal(labels([read, reset, reset], **options), twice)
+        assert (labels([reset], **options) != twice).any()
+
+
+def test_lines_of_plain_numbers_and_others_give_the_same_rows(tmp_path):
+    """Blocks of plain lines are parsed at once, others line by line."""
+    lines = ["1 0:1.5 2:-3e-1\n", "0\n", "-1.5\t1:.25 \n", "2 0:1 1:2 2:3\n"]
+    (tmp_path / "plain").write_text("".join(lines))
+    (tmp_path / "other").write_text("\n" + "".join(lines))  # an empty line is no row
+    want = np.array([[1.5, 0, -0.3], [0, 0, 0], [0, 0.25, 0], [1, 2, 3]], np.float32)
+    for name in ("plain", "other"):
+        batch = mx.io.LibSVMIter(data_libsvm=str(tmp_path / name), data_shape=(3,), batch_size=4).next()
+        np.testing.assert_array_equal(batch.data[0].asnumpy(), want)
+        np.testing.assert_array_equal(batch.label[0].asnumpy(), np.float32([1, 0, -1.5, 2]))
+
+
 def test_bad_text_files_name_the_line(tmp_path):
     (tmp_path / "rows").write_text("1 0:1\n2 7:1\n")
     with pytest.raises(mx.MXNetError, match="rows, line 2"):

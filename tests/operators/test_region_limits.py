@@ -81,3 +81,20 @@ def test_roi_align(roi):
     assert set(found.asnumpy().ravel()) <= {0.0, 1.0}
     with pytest.raises(mx.MXNetError, match="give a sample_ratio"):
         nd.contrib.ROIAlign(data, nd.array([roi]), pooled_size=(2, 2), spatial_scale=1.0)
+
+
+@pytest.mark.parametrize("trans", [False, True])
+def test_deformable_psroi_pooling_reads_all_classes_at_once_outside_of_record(trans):
+    random = np.random.RandomState(1)
+    data = mx.nd.array(random.randn(2, 3 * 9, 7, 8))
+    data[0, 0, 6, 7] = float("nan")
+    rois = mx.nd.array([[0, 0, 0, 60, 50], [1, 30, 20, 90, 80], [0, -200, -200, -100, -100], [1, 0, 0, 0, 0]])
+    inputs = [data, rois] + ([mx.nd.array(random.randn(4, 2, 3, 3))] if trans else [])
+    options = dict(spatial_scale=0.125, output_dim=3, group_size=3, pooled_size=3, part_size=3, sample_per_part=2,
+                   trans_std=0.1, no_trans=not trans)  # fmt: skip
+    data.attach_grad()
+    with mx.autograd.record():  # the plain way, which can be differentiated
+        want = mx.nd.contrib.DeformablePSROIPooling(*inputs, **options).asnumpy()
+    found = mx.nd.contrib.DeformablePSROIPooling(*inputs, **options).asnumpy()
+    np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-6)
+    assert (found[2] == 0).all() and np.isfinite(found[3]).all()

@@ -58,6 +58,18 @@ def test_a_program_writes_its_own_in_the_old_way():
     assert metric.get() == ("zeros", 0.5) and metric.get_global() == ("zeros", 0.5)
 
 
+def test_sums_of_float32_are_double_as_under_numpy_1():
+    class Loss(mx.metric.EvalMetric):
+        def update(self, labels, preds):
+            self.sum_metric += preds[0].asnumpy().sum()
+            self.num_inst += 1
+
+    metric = Loss("loss")
+    for value in (1e8, 1.0, 1.0):  # float32 would lose the ones
+        metric.update(None, [mx.nd.array([value])])
+    assert metric.sum_metric == 100000002.0 and str(metric.get()[1]) == "33333334.0"
+
+
 def test_wrong_lengths_and_classes_are_refused():
     with pytest.raises(ValueError, match="Shape of labels 1 does not match shape of predictions 2"):
         mx.metric.Accuracy().update([mx.nd.ones((2,))], [mx.nd.ones((2,))] * 2)

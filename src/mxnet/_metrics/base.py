@@ -73,7 +73,8 @@ class Running:
         return value
 
     def __set__(self, metric, value):
-        metric.__dict__[self.slot] = value
+        # a sum of a Python number and NumPy's float32 is float64 in NumPy 1, float32 in NumPy 2
+        metric.__dict__[self.slot] = np.float64(value) if isinstance(value, (np.float32, np.float16)) else value
 
     def add(self, metric, amount):
         """Add without reading, so that nothing waits for the device."""

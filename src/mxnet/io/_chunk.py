@@ -25,6 +25,10 @@ class Chunk:
         for target, source in zip(arrays, self._arrays, strict=True):
             target[row] = source[number]
 
+    def skip(self):
+        """Draw the random numbers of an epoch's first chunk, whose samples nobody asks for."""
+        self._read(self._order.chunk(0))
+
     def _read(self, chunk):
         self._key = None  # until all is there
         if len(chunk) > len(self._arrays[0]):

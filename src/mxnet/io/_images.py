@@ -232,6 +232,8 @@ class ImageRecords:
         return label[0] if width == 1 else label
 
     def restart(self):
+        if self._pipeline.fresh and self._chunk is not None:  # MXNet's threads have read ahead by then
+            self._pipeline.run(self._chunk.skip)
         self._pipeline.restart()
 
     def state_dict(self):

@@ -74,6 +74,11 @@ class Batches:
         self._epoch = None
         self._ended = False
 
+    def skip(self):
+        """Begin an epoch and leave it."""
+        self._begin(0)
+        self.restart()
+
     def next(self):
         if self._ended:
             self._ended = False

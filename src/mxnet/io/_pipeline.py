@@ -56,6 +56,7 @@ class Pipeline:
         self._pending = collections.deque()
         self._owner = None
         self._serial = 0
+        self.fresh = False  # has an epoch been asked for of which nothing is read yet?
         self._done = self._started()
 
     def _started(self):
@@ -67,7 +68,7 @@ class Pipeline:
 
     def load_state_dict(self, state):
         """Continue from what `state_dict` returned."""
-        self.restart()
+        self._drop()
         self._batches.load_state_dict(state["batches"])
         self._serial, self._done = state["serial"], state
 
@@ -81,7 +82,17 @@ class Pipeline:
         return self._executor
 
     def restart(self):
-        """Drop what was prepared and begin a new epoch."""
+        """Drop what was prepared and begin a new epoch. One that nothing was read of counts, as its order is drawn."""
+        if self.fresh:
+            self._batches.skip()
+        self._drop()
+        self.fresh = True
+
+    def run(self, work):
+        """Let a thread do something after what it has begun."""
+        self._pool().submit(work).result()
+
+    def _drop(self):
         for batch, _ in self._pending:
             if batch is not None:
                 for task in batch.tasks:
@@ -98,6 +109,7 @@ class Pipeline:
             while len(self._pending) <= self._ahead and not (self._pending and self._pending[-1][0] is None):
                 self._pending.append((self._start(pool), self._started()))
             batch, self._done = self._pending.popleft()
+            self.fresh = batch is None
             if batch is None:
                 return None
             if batch.wait().arrays is not None:

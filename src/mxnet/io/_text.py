@@ -2,6 +2,7 @@
 
 import glob
 import os
+import re
 import warnings
 from collections import namedtuple
 
@@ -176,50 +177,98 @@ SparseBatch = namedtuple("SparseBatch", ["data", "indices", "indptr", "shape"])
 class SparseRows:
     """Rows kept as columns and values; indexing with row numbers gives the parts of a csr array."""
 
-    def __init__(self, width):
+    def __init__(self, width, lengths, columns, values):
         self.width = width
-        self._rows = []
-
-    def append(self, columns, values):
-        self._rows.append((np.array(columns, np.int64), np.array(values, np.float32)))
+        self._columns, self._values = columns, values
+        self._starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
     def without(self, bad):
         """The same rows but for some."""
-        self._rows = [row for number, row in enumerate(self._rows) if number not in bad]
-        return self
+        if not bad:
+            return self
+        kept = self[[row for row in range(len(self)) if row not in bad]]
+        return SparseRows(self.width, np.diff(kept.indptr), kept.indices, kept.data)
 
     def __len__(self):
-        return len(self._rows)
+        return len(self._starts) - 1
 
     def __getitem__(self, rows):
-        chosen = [self._rows[row] for row in rows]
-        starts = np.cumsum([0] + [len(columns) for columns, _ in chosen])
-        return SparseBatch(
-            np.concatenate([values for _, values in chosen]),
-            np.concatenate([columns for columns, _ in chosen]),
-            starts,
-            (len(rows), self.width),
-        )
+        rows = np.asarray(rows, np.int64)
+        firsts = self._starts[rows]
+        lengths = self._starts[rows + 1] - firsts
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.arange(starts[-1]) + np.repeat(firsts - starts[:-1], lengths)
+        return SparseBatch(self._values[places], self._columns[places], starts, (len(rows), self.width))
+
+
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_LIBSVM_LINE = re.compile(rf"\s*{_NUMBER}(?:\s+\d+:{_NUMBER})*\s*", re.ASCII)
+_BLOCK = 1 << 22  # characters that are parsed at once
+
+
+class _LibSvmReader:
+    """Labels and sparse rows of files, and the numbers of those that are no rows."""
+
+    def __init__(self, width, on_error):
+        self._width, self._on_error = width, on_error
+        self._labels, self._lengths, self._columns, self._values = [], [], [], []
+        self.bad, self._count = set(), 0
+
+    def read(self, name):
+        with open(name, encoding="utf-8", errors="replace") as file:
+            number = 1
+            while lines := file.readlines(_BLOCK):
+                if not self._add_block(lines):
+                    for place, line in enumerate(lines, number):
+                        self._add_line(line, f"{name}, line {place}")
+                number += len(lines)
+
+    def _add_block(self, lines):
+        """Add lines of plain numbers at once; False: there are others among them, or columns that are out of range."""
+        if not all(map(_LIBSVM_LINE.fullmatch, lines)):
+            return False
+        lengths = np.array([line.count(":") for line in lines])
+        words = "".join(lines).replace(":", " ").split()
+        numbers = np.fromiter(map(float, words), np.float64, len(words))
+        firsts = np.concatenate([[0], np.cumsum(2 * lengths[:-1] + 1)])
+        pairs = np.delete(numbers, firsts).reshape(-1, 2)
+        if (pairs[:, 0] >= self._width).any():
+            return False
+        self._add(numbers[firsts], lengths, pairs[:, 0], pairs[:, 1])
+        return True
+
+    def _add_line(self, line, place):
+        if not line.strip():
+            return
+        try:
+            label, columns, values = _parse_libsvm(line, place, self._width)
+        except MXNetError as error:
+            if self._on_error == "raise":
+                raise
+            _leave_out(error, self._on_error)
+            self.bad.add(self._count)
+            label, columns, values = 0.0, [], []
+        self._add([label], [len(columns)], columns, values)
+
+    def _add(self, labels, lengths, columns, values):
+        self._count += len(labels)
+        self._labels.append(np.asarray(labels, np.float32))
+        self._lengths.append(np.asarray(lengths, np.int64))
+        self._columns.append(np.asarray(columns, np.int64))
+        self._values.append(np.asarray(values, np.float32))
+
+    def rows(self):
+        parts = (self._labels, self._lengths, self._columns, self._values)
+        labels, *rows = (np.concatenate(part) if part else np.empty(0, np.int64) for part in parts)
+        return labels, SparseRows(self._width, *rows)
 
 
 def _read_libsvm(path, width, on_error):
     """Labels and sparse rows of a file, or of all files of a directory, and the numbers of those that are no rows."""
-    labels, rows, bad = [], SparseRows(width), set()
+    reader = _LibSvmReader(width, on_error)
     for name in _files(path):
-        with open(name, encoding="utf-8", errors="replace") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    try:
-                        label, columns, values = _parse_libsvm(line, f"{name}, line {number}", width)
-                    except MXNetError as error:
-                        if on_error == "raise":
-                            raise
-                        _leave_out(error, on_error)
-                        bad.add(len(labels))
-                        label, columns, values = 0.0, [], []
-                    labels.append(label)
-                    rows.append(columns, values)
-    return labels, rows, bad
+        reader.read(name)
+    return *reader.rows(), reader.bad
 
 
 def _parse_libsvm(line, place, width):

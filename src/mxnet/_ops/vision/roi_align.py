@@ -396,10 +396,47 @@ def deformable_psroi_pooling(
     y = y + inner.repeat_interleave(sample_per_part) * step[:, 0]
     x = x + inner.repeat(sample_per_part) * step[:, 1]
     inside = (x >= -0.5) & (x <= width - 0.5) & (y >= -0.5) & (y <= height - 0.5)
-    plane = _planes(data, rois[:, 0].long(), output_dim, pooled_size, group_size)[..., None] * (height * width)
-    values = torch.where(inside, _interpolate(data, plane, y, x, (height, width)), 0)
-    count = inside.sum(-1).expand(values.shape[:-1]).to(data.dtype)
-    return values.sum(-1) / count.clamp_min(1), count.detach().clone()
+    image = rois[:, 0].long()
+    if _sampled_alike(data, image, y, x):
+        total = _sums_of_rows(data, image, y[:, 0], x[:, 0], inside[:, 0], output_dim, pooled_size, group_size)
+    else:
+        plane = _planes(data, image, output_dim, pooled_size, group_size)[..., None] * (height * width)
+        total = torch.where(inside, _interpolate(data, plane, y, x, (height, width)), 0).sum(-1)
+    count = inside.sum(-1).expand(total.shape).to(data.dtype)
+    return total / count.clamp_min(1), count.detach().clone()
+
+
+def _sampled_alike(data: Tensor, image: Tensor, y: Tensor, x: Tensor) -> bool:
+    """Are all classes sampled at the same points, nothing is recorded, and all regions lie in images?"""
+    recorded = data.requires_grad or y.requires_grad or x.requires_grad
+    if recorded or y.shape[1] > 1 or not data.is_cpu or not is_concrete(image) or len(image) == 0:
+        return False
+    first, last = image.aminmax()
+    return bool(first >= 0) and bool(last < len(data))
+
+
+def _sums_of_rows(
+    data: Tensor, image: Tensor, y: Tensor, x: Tensor, inside: Tensor, output_dim: int, pooled: int, group: int
+) -> Tensor:
+    """Sums of the samples of each bin, of all classes at once, whose values are made to lie side by side in rows."""
+    height, width = data.shape[2:]
+    cells = group * group * height * width
+    rows = data.new_zeros(len(data) * cells + 1, output_dim)  # the last is for samples outside of the image
+    read = data[:, : output_dim * group * group].reshape(len(data), output_dim, cells)
+    rows[:-1].view(len(data), cells, output_dim).copy_(read.transpose(1, 2))
+    cell = _groups(pooled, group, data.device)
+    plane = image.reshape(-1, 1, 1, 1) * (group * group) + (cell[:, None] * group + cell)[None, :, :, None]
+    (y0, y1, ly), (x0, x1, lx) = _cell(y, height), _cell(x, width)
+    above, below = y0 * width, y1 * width
+    corners = torch.stack([above + x0, above + x1, below + x0, below + x1], -1)
+    weights = torch.stack([(1 - ly) * (1 - lx), (1 - ly) * lx, ly * (1 - lx), ly * lx], -1)
+    place = torch.where(inside[..., None], (plane * (height * width))[..., None] + corners, len(rows) - 1)
+    weights = torch.where(inside[..., None], weights, 0).expand(place.shape)
+    bins = math.prod(place.shape[:3])
+    sums = torch.nn.functional.embedding_bag(
+        place.reshape(bins, -1), rows, mode="sum", per_sample_weights=weights.reshape(bins, -1)
+    )
+    return sums.view(*place.shape[:3], output_dim).permute(0, 3, 1, 2)
 
 
 def _shifts(trans: Tensor, output_dim: int, pooled: int, part: int, std: float) -> tuple[Tensor, Tensor]:
