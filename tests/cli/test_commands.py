@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+import select
 import shutil
 import subprocess
 import sys
@@ -47,6 +48,7 @@ def test_help_lists_every_command(capsys):
         assert re.search(rf"^ +{command} ", out, re.M)
 
 
+@pytest.mark.skipif(not hasattr(select, "poll"), reason="Windows tells of it in other ways")
 def test_a_reader_that_goes_away_ends_a_command_quietly():
     command = [sys.executable, "-m", "remx", "check", __file__]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
