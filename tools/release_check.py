@@ -34,6 +34,7 @@ net.initialize()
 net.hybridize()
 assert net(mx.nd.ones((1, 3, 64, 64))).shape == (1, 1000)
 """
+DEMO_LEAVES = ("lenet-symbol.json", "curve.png", "digits.png", "confusion.png")
 COMMANDS = """
 remx --version
 remx info --json
@@ -104,6 +105,9 @@ def try_out(programs, folder, version):
         if command == "remx --version" and version not in out:
             sys.exit(f"built {version}, but remx --version says {out}")
         print(f"{command}: {out.strip().splitlines()[-1][:100] if out.strip() else 'done'}", flush=True)
+    missing = [name for name in DEMO_LEAVES if not (folder / "demo" / name).is_file()]
+    if missing:
+        sys.exit(f"the demo has left no {', '.join(missing)}")
 
 
 def main():

@@ -3,7 +3,9 @@
 import importlib.util
 import json
 import re
+import select
 import shutil
+import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -46,6 +48,23 @@ def test_help_lists_every_command(capsys):
         assert re.search(rf"^ +{command} ", out, re.M)
 
 
+@pytest.mark.skipif(not hasattr(select, "poll"), reason="Windows tells of it in other ways")
+def test_a_reader_that_goes_away_ends_a_command_quietly():
+    command = [sys.executable, "-m", "remx", "check", __file__]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait()) == (b"", 141)
+
+
+def test_other_broken_pipes_are_told(monkeypatch, capsys):
+    def broken(options):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("mxnet.cli.check.run", broken)
+    assert main(["check", "x.py"]) == 1
+    assert capsys.readouterr().err == "remx check: [Errno 32] Broken pipe\n"
+
+
 def test_tools_parse_their_own_arguments(capsys):
     for tool, word in (("demo", "--epochs"), ("im2rec", "--recursive"), ("launch", "--num-workers")):
         with pytest.raises(SystemExit) as end:
@@ -65,12 +84,12 @@ def test_tools_tell_their_faults_in_a_line(tmp_path, monkeypatch, capsys):
 
 
 def test_the_demo_needs_no_optional_package(tmp_path, monkeypatch, capsys):
-    for name in ("tqdm", "matplotlib"):
+    for name in ("tqdm", "matplotlib", "cv2"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.delitem(sys.modules, "mxnet.tools.demo", raising=False)
     assert main(["demo", "--epochs", "1", "--examples", "64", "--output", str(tmp_path)]) == 0
-    assert "remx[plot]" in capsys.readouterr().out
+    assert "remx[image]" in capsys.readouterr().out
     assert (tmp_path / "lenet-0001.params").is_file()
 
 

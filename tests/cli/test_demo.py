@@ -50,8 +50,7 @@ def test_the_exported_network_has_that_score(run, net):
 
 
 def test_it_leaves_pictures(run):
-    cv2 = pytest.importorskip("cv2")
-    pytest.importorskip("matplotlib")
+    cv2 = pytest.importorskip("cv2")  # which every installation has; matplotlib is not needed
     for name in ("curve.png", "digits.png", "confusion.png"):
         image = cv2.imread(str(run[0] / name))
         assert min(image.shape[:2]) > 300 and image.std() > 10
@@ -60,6 +59,16 @@ def test_it_leaves_pictures(run):
 def test_confusions_are_counted_by_digit_and_answer():
     counts = demo_pictures.confusion(np.array([3, 3, 7]), np.array([3, 8, 7]))
     assert counts[3, 3] == counts[3, 8] == counts[7, 7] == 1 and counts.sum() == 3
+
+
+def test_a_curve_of_one_batch_can_be_drawn():
+    pytest.importorskip("cv2")
+    assert demo_pictures.curve([2.3], [0.1]).std() > 5
+
+
+def test_axes_have_round_numbers():
+    assert list(demo_pictures._round_numbers(63.0, 101.0, False)) == [70, 80, 90, 100]
+    assert demo_pictures._round_numbers(-1.1, 0.1, True) == pytest.approx([0.1, 0.2, 0.5, 1])
 
 
 def test_two_runs_write_the_same_numbers(tmp_path, capsys):

@@ -1,6 +1,8 @@
 """The command line `remx`: what a person does with networks, data and old programs without writing Python."""
 
 import argparse
+import os
+import select
 import subprocess
 import sys
 from importlib import import_module
@@ -23,6 +25,7 @@ _COMMANDS = {
     "completion": ("completion", "completion of commands, options and files for bash, zsh or fish"),
     "bench": ("bench", "how fast this machine runs small calls and a small network"),
 }
+READER_GONE = 141  # the code of a program that SIGPIPE ended
 _TOOLS = {
     "demo": ("mxnet.tools.demo", "train LeNet on the bundled digits"),
     "im2rec": ("mxnet.tools.im2rec", "image lists and record files from folders of images"),
@@ -57,12 +60,30 @@ def _run_command(name, arguments):
     return import_module(f"{__name__}.{_COMMANDS[name][0]}").run(options) or 0
 
 
+def _reader_is_gone():
+    """Has the program that read the output, such as `head`, ended? What is left in the buffer then goes nowhere."""
+    if sys.stdout is not sys.__stdout__ or not hasattr(select, "poll"):
+        return False
+    pipe = select.poll()
+    pipe.register(sys.stdout.fileno(), 0)  # reports errors only
+    if not pipe.poll(0):
+        return False
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return True
+
+
 def main(arguments=None):
     """Run one command; the exit code. Faults of the user's files are one line, not a traceback."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     wanted = arguments[0] if arguments else None
     try:
-        return _run_tool(wanted, arguments[1:]) if wanted in _TOOLS else _run_command(wanted, arguments)
+        code = _run_tool(wanted, arguments[1:]) if wanted in _TOOLS else _run_command(wanted, arguments)
+        sys.stdout.flush()  # a reader that is gone is noticed here, not when the interpreter ends
+        return code
     except (MXNetError, OSError, ImportError, ValueError, subprocess.SubprocessError) as error:
+        if isinstance(error, BrokenPipeError) and _reader_is_gone():
+            return READER_GONE
         print(f"remx {wanted}: {error}", file=sys.stderr)
         return 1

@@ -9,6 +9,8 @@ from typing_extensions import Self
 import numpy
 
 import argparse
+import os
+import select
 import subprocess
 import sys
 from importlib import import_module
@@ -16,8 +18,10 @@ from .._core.errors import MXNetError as MXNetError
 from .._core.version import MXNET_VERSION as MXNET_VERSION
 from .._core.version import REMX_VERSION as REMX_VERSION
 _COMMANDS: Any
+READER_GONE: int
 _TOOLS: Any
 def _parser(wanted: Any) -> Any: ...
 def _run_tool(name: str | None, arguments: Any) -> Any: ...
 def _run_command(name: str | None, arguments: Any) -> Any: ...
+def _reader_is_gone() -> bool: ...
 def main(arguments: Any = ...) -> Any: ...
