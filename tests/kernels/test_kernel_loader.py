@@ -6,8 +6,6 @@ import sys
 
 import pytest
 
-from mxnet._kernels.runtime import loader
-
 
 def test_compiling_writes_nothing_into_the_log(tmp_path):
     pytest.importorskip("numba")
@@ -68,13 +66,3 @@ def test_a_program_that_ends_while_something_is_compiled_waits_for_the_thread(tm
         [sys.executable, "-c", ENDING.format(then=then)], env=new, capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "['MainThread'] True\n", "")
-
-
-def test_compiling_leaves_the_streams_of_the_program_alone(monkeypatch):
-    """numba replaces `sys.stdout` where colorama is there; in a thread, that undoes what others did to it."""
-    errors, colorama = pytest.importorskip("numba.core.errors"), pytest.importorskip("colorama.initialise")
-    assert loader._numba_is_here()
-    replaced = []
-    monkeypatch.setattr(colorama, "wrap_stream", lambda stream, *rest: replaced.append(stream) or stream)
-    assert "some words" in str(errors.TypingError("some words"))
-    assert not replaced

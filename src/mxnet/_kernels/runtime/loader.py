@@ -5,7 +5,6 @@ module of kernels; `Loader` is what it is made of, for code that has a substitut
 """
 
 import atexit
-import contextlib
 import logging
 import os
 import sys
@@ -243,23 +242,9 @@ def _import_numba() -> bool:
         from numba.core.registry import cpu_target
     except ImportError:
         return False
-    _keep_streams()
     cpu_target.typing_context.refresh()  # pyright: ignore[reportAttributeAccessIssue]
     cpu_target.target_context.refresh()  # pyright: ignore[reportAttributeAccessIssue]
     return not numba.config.DISABLE_JIT  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def _keep_streams() -> None:
-    """Let numba's messages leave `sys.stdout` and `sys.stderr` alone.
-
-    Where colorama is installed, numba replaces both while it makes a message bold, and puts back what it found. It
-    makes thousands of messages when it compiles; in a thread, that undoes what the program itself has done to the
-    streams. The text needs none of it.
-    """
-    from numba.core import errors
-
-    if hasattr(errors, "ColorShell"):
-        errors.ColorShell = contextlib.nullcontext  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _target() -> tuple[str, str]:
