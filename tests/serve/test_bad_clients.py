@@ -9,8 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 import requests
-from conftest import serving
-from serve_support import ask, tensor
+from serve_support import ask, serving, tensor
 
 from mxnet.serve import connection
 from mxnet.serve.settings import Settings

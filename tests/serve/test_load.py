@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from conftest import save, serving
-from serve_support import ask, metric, started, wait_for
+from serve_support import ask, metric, save, serving, started, wait_for
 
 from mxnet.cli import main
 from mxnet.serve.app import Server
