@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from typing import Any
 import torch
 from ._core.errors import MXNetError as MXNetError
-from ._core.errors import NameUnknown as NameUnknown
 from ._core.heap import keep_freed as keep_freed
 from ._core.modes import MODES as MODES
 from ._core.writes import wrote_anywhere as wrote_anywhere
@@ -37,6 +36,8 @@ from .ndarray._dispatch.invoke import CONSUMED as CONSUMED
 from .ndarray._dispatch.invoke import graph_tensor as graph_tensor
 from .ndarray._dispatch.invoke import in_graph as in_graph
 from .ndarray._dispatch.invoke import plain_tensor as plain_tensor
+from .ndarray._variables import Variable as Variable
+from .ndarray._variables import mark_variable as mark_variable
 from .ndarray.ndarray import NDArray as NDArray
 from .ndarray.ndarray import wrap as wrap
 NOT_IN_GRAPH: str
@@ -60,41 +61,7 @@ def record(train_mode: bool = ...) -> _Scope: ...
 def pause(train_mode: bool = ...) -> _Scope: ...
 def train_mode() -> _Scope: ...
 def predict_mode() -> _Scope: ...
-
-class Variable:
-    def __init__(self, grad: Any, req: Any) -> None: ...
-    def deliver(self, leaf: Any) -> None: ...
-    grad: Any
-    req: Any
-    fresh: bool
-    handle: Any
-
-class Skipped(Variable):
-    def __init__(self, grad: Any) -> None: ...
-    @property
-    def grad(self) -> Any: ...
-    _grad: Any
-    _epoch: Any
-    req: str
-    fresh: bool
-    handle: Any
-
-class SparseVariable(Variable):
-    def __init__(self, grad: Any, req: Any) -> None: ...
-    def deliver(self, leaf: Any) -> None: ...
-    def watch(self, tensor: Any) -> Any: ...
-    def leaf(self, values: Any) -> Any: ...
-    root: Any
-    fresh: bool
-    handle: Any
-
-class _Use(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Context | Sequence[Context] | None, leaf: Any, values: Any) -> Any: ...
-    @staticmethod
-    def backward(ctx: Context | Sequence[Context] | None, head: Any) -> Any: ...
 def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = ...) -> None: ...
-def _mark(array: Any, gradient: Any, req: Any) -> None: ...
 _NOT_RECORDED: str
 _USED_UP: str
 def _heads(heads: Any, head_grads: Any) -> Any: ...
@@ -129,4 +96,4 @@ class _Node(torch.autograd.Function):
     contexts: Any
     number: int
 def record_function(compute: Any, inputs: Any, outputs: Any) -> Any: ...
-__all__ = ['Any', 'BackwardPass', 'CONSUMED', 'CodeType', 'ENGINE', 'Function', 'MODES', 'MXCallbackList', 'MXNetError', 'NDArray', 'NOT_IN_GRAPH', 'NO_INPUTS', 'NameUnknown', 'Skipped', 'SparseVariable', 'TYPE_CHECKING', 'Variable', 'as_the_caller', 'backward', 'c_array', 'c_array_buf', 'c_handle_array', 'check_call', 'explained', 'get_symbol', 'grad', 'graph_tensor', 'in_graph', 'integer_gradient', 'is_recording', 'is_training', 'keep_freed', 'mark_variables', 'pause', 'plain_tensor', 'predict_mode', 'record', 'record_function', 'set_recording', 'set_training', 'sys', 'tells_exhaustion', 'to_dtype', 'torch', 'train_mode', 'wait_for_all', 'wrap', 'wrote_anywhere']
+__all__ = ['Any', 'BackwardPass', 'CONSUMED', 'CodeType', 'ENGINE', 'Function', 'MODES', 'MXCallbackList', 'MXNetError', 'NDArray', 'NOT_IN_GRAPH', 'NO_INPUTS', 'TYPE_CHECKING', 'Variable', 'as_the_caller', 'backward', 'c_array', 'c_array_buf', 'c_handle_array', 'check_call', 'explained', 'get_symbol', 'grad', 'graph_tensor', 'in_graph', 'integer_gradient', 'is_recording', 'is_training', 'keep_freed', 'mark_variable', 'mark_variables', 'pause', 'plain_tensor', 'predict_mode', 'record', 'record_function', 'set_recording', 'set_training', 'sys', 'tells_exhaustion', 'to_dtype', 'torch', 'train_mode', 'wait_for_all', 'wrap', 'wrote_anywhere']

@@ -699,27 +699,16 @@ class FusedRNN(Initializer):
             bidirectional=bidirectional,
             forget_bias=forget_bias,
         )
-        self._init = init
-        self._num_hidden = num_hidden
-        self._num_layers = num_layers
-        self._mode = mode
-        self._bidirectional = bidirectional
-        self._forget_bias = forget_bias
+        self._init, self._cell = init, (num_hidden, num_layers, mode, bidirectional)
+        self._forget_bias = forget_bias if mode == "lstm" else None
 
     def _init_weight(self, desc, arr):
         from .rnn import rnn_cell
 
-        cell = rnn_cell.FusedRNNCell(
-            self._num_hidden,
-            self._num_layers,
-            self._mode,
-            self._bidirectional,
-            forget_bias=self._forget_bias,
-            prefix="",
-        )
+        cell = rnn_cell.FusedRNNCell(*self._cell, prefix="")
         parts = cell.unpack_weights({"parameters": arr})
         for name, part in parts.items():
-            if self._mode == "lstm" and name.endswith("_f_bias"):
+            if self._forget_bias is not None and name.endswith("_f_bias"):
                 part[:] = self._forget_bias
             else:
                 (self._init or desc.global_init)(InitDesc(name, global_init=desc.global_init), part)

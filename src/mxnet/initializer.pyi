@@ -134,8 +134,5 @@ class FusedRNN(Initializer):
     def __init__(self, init: Initializer | str | None, num_hidden: Any, num_layers: Any, mode: Any, bidirectional: bool = ..., forget_bias: float = ...) -> None: ...
     def _init_weight(self, desc: Any, arr: Any) -> None: ...
     _init: Initializer | str | None
-    _num_hidden: Any
-    _num_layers: Any
-    _mode: Any
-    _bidirectional: bool
-    _forget_bias: float
+    _cell: Any
+    _forget_bias: Any

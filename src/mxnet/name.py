@@ -25,6 +25,13 @@ class _Current(type):
         NameManager._current.value = value
 
 
+def numbered(counter, hint):
+    """The next name that begins with `hint`: `conv0`, `conv1` and so on; `counter` has each hint's next number."""
+    number = counter.get(hint, 0)
+    counter[hint] = number + 1
+    return f"{hint}{number}"
+
+
 class NameManager(metaclass=_Current):
     """Names symbols that are made without a name: a hint and a counter, such as fullyconnected0.
 
@@ -61,11 +68,7 @@ class NameManager(metaclass=_Current):
         >>> names.get(None, "conv"), names.get(None, "conv"), names.get("mine", "conv")
         ('conv0', 'conv1', 'mine')
         """
-        if name:
-            return name
-        number = self._counter.get(hint, 0)
-        self._counter[hint] = number + 1
-        return f"{hint}{number}"
+        return name or numbered(self._counter, hint)
 
     def __enter__(self):
         self._old_manager = manager()

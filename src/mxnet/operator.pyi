@@ -9,27 +9,12 @@ from typing_extensions import Self
 import numpy
 
 from mxnet._typing import Context
-from mxnet._typing import DType
 from mxnet._typing import ndarray
 import collections
-import contextlib
 import ctypes
 import itertools
-import sys
-import traceback
-import numpy as np
-import torch
-from ._core.dtypes import FLAGS as FLAGS
-from ._core.dtypes import dtype_name as dtype_name
-from ._core.errors import MXNetError as MXNetError
-from ._core.modes import MODES as MODES
-from ._device.backward import as_the_caller as as_the_caller
 from ._ops import custom as custom
 from ._ops.registry import registry as registry
-from ._ops.registry.device import torch_device as torch_device
-from ._ops.registry.torch_dtypes import torch_dtype as torch_dtype
-from ._ops.sparse.parts import coo_of_rows as coo_of_rows
-from .autograd import pause as pause
 from .base import MXCallbackList as MXCallbackList
 from .base import NDArrayHandle as NDArrayHandle
 from .base import c_array as c_array
@@ -38,14 +23,9 @@ from .base import c_str as c_str
 from .base import check_call as check_call
 from .base import ctypes2numpy_shared as ctypes2numpy_shared
 from .base import py_str as py_str
-from .ndarray._dispatch.invoke import graph_tensor as graph_tensor
-from .ndarray._dispatch.invoke import plain_tensor as plain_tensor
-from .ndarray._sparse.invoke import attach_sparse_source as attach_sparse_source
-from .ndarray._sparse.invoke import sparse_source as sparse_source
-from .ndarray._sparse.invoke import stored as stored
-from .ndarray._sparse.invoke import zeros as zeros
+from .ndarray._dispatch.custom_call import call_on_arrays as call_on_arrays
+from .ndarray._dispatch.custom_call import run_in_graph as run_in_graph
 from .ndarray.ndarray import NDArray as NDArray
-from .ndarray.ndarray import wrap as wrap
 from .util import is_np_array as is_np_array
 
 class CustomOp:
@@ -68,45 +48,6 @@ class CustomOpProp:
     need_top_grad_: bool
 def _check_dense(method: Any, stypes: Any, name: str | None) -> None: ...
 def register(reg_name: Any) -> Any: ...
-def _timed(name: str | None) -> Any: ...
-def _guarded(what: Any, name: str | None, function: Any, *args: Any) -> None: ...
-
-class _Custom(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Context | Sequence[Context] | None, run: Any, arrays: Any, *tensors: Any) -> Any: ...
-    @staticmethod
-    def backward(ctx: Context | Sequence[Context] | None, *heads: Any) -> Any: ...
-    run: Any
-    headless: Any
-def _tensors(arrays: Any) -> Any: ...
-def _gradient_stype(tensor: Any) -> Any: ...
-
-class _Run:
-    def __init__(self, attrs: Any, train: Any, ctx: Context | Sequence[Context] | None, kept: Any, tensors: Any) -> None: ...
-    def forward(self, arrays: Any) -> Any: ...
-    def _empty(self, kind: Any, shape: int | Sequence[int] | None, dtype: DType) -> Any: ...
-    def _operator(self, shapes: Any, dtypes: Any) -> Any: ...
-    def _read(self) -> Any: ...
-    def headless(self) -> bool: ...
-    def _storage(self, out_grad: Any) -> Any: ...
-    def backward(self, heads: Any, needed: Any) -> Any: ...
-    kept: Any
-    prop: Any
-    train: Any
-    ctx: Any
-    attrs: Any
-    name: Any
-    arguments: int
-    wanted: Any
-    inputs: Any
-    aux: Any
-    operator: Any
-    outputs: Any
-def _array(tensor: Any, ctx: Context | Sequence[Context] | None) -> Any: ...
-def _in_storage(array: Any, kind: Any) -> Any: ...
-def _delivered(grad: Any, wanted: Any) -> Any: ...
-def _run(tensors: Any, attrs: Any, train: Any, ctx: Context | Sequence[Context] | None, kept: Any, stypes: Any) -> Any: ...
-def _call(arrays: Any, attrs: Any, ctx: Context | Sequence[Context] | None) -> Any: ...
 from typing import NamedTuple
 class OperatorArguments(NamedTuple):
     narg: Any

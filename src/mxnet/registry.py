@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from functools import partial
 from typing import Any
 
 from ._core.advice.constructors import suggestion
@@ -104,15 +105,15 @@ def get_alias_func(base_class, nickname) -> Any:
 
     def alias(*aliases):
         """A decorator that registers a class under these names too."""
-
-        def register_all(klass):
-            for name in aliases:
-                register(klass, name)
-            return klass
-
-        return register_all
+        return partial(_register_all, register, aliases)
 
     return alias
+
+
+def _register_all(register, names, klass):
+    for name in names:
+        register(klass, name)
+    return klass
 
 
 def get_create_func(base_class, nickname):

@@ -8,7 +8,7 @@ import pytest
 
 import mxnet as mx
 from mxnet.base import _LIB, MXNetError, NDArrayHandle, check_call
-from mxnet.ndarray.functions import from_dlpack_address
+from mxnet.ndarray._dlpack import from_dlpack_address
 
 
 def _address(capsule):

@@ -3,6 +3,8 @@
 A format describes the structure: 0 is one array, -1 is None, n > 1 a symbol with n outputs, a list a list of formats.
 """
 
+from itertools import chain
+
 from ..ndarray import NDArray
 from ..symbol import Symbol
 
@@ -21,12 +23,8 @@ def _flatten(args, inout_str):
             f"When hybridized, the input of HybridBlock {inout_str} must be (nested) list of Symbol"
             f" or NDArray, but got {args} of type {type(args)}"
         )
-    flat, formats = [], []
-    for arg in args:
-        part, fmt = _flatten(arg, inout_str)
-        flat.extend(part)
-        formats.append(fmt)
-    return flat, formats
+    parts = [_flatten(arg, inout_str) for arg in args]
+    return list(chain.from_iterable(flat for flat, _ in parts)), [fmt for _, fmt in parts]
 
 
 def _regroup(args, fmt):

@@ -9,6 +9,7 @@ from typing_extensions import Self
 import numpy
 
 from mxnet._typing import ndarray
+from itertools import chain
 from ..ndarray import NDArray as NDArray
 from ..symbol import Symbol as Symbol
 def _flatten(args: Any, inout_str: Any) -> Any: ...

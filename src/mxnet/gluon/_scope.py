@@ -34,9 +34,7 @@ class _BlockScope:
         return (current._block.prefix if current else "") + prefix, params
 
     def _next(self, hint):
-        number = self._counter.get(hint, 0)
-        self._counter[hint] = number + 1
-        return f"{hint}{number}_"
+        return f"{name.numbered(self._counter, hint)}_"
 
     def __enter__(self):
         if not self._block._empty_prefix:

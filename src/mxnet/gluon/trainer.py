@@ -111,11 +111,8 @@ class Trainer(ExplainsArguments):
     def _reset_kvstore(self):
         if self._kvstore and "dist" in self._kvstore.type:
             raise RuntimeError("Cannot reset distributed KVStore.")
-        self._kv_initialized = False
-        self._kvstore = None
-        self._distributed = None
-        self._update_on_kvstore = None
-        self._params_to_init = list(self._params)
+        self._kvstore = self._distributed = self._update_on_kvstore = None
+        self._kv_initialized, self._params_to_init = False, list(self._params)
 
     def _init_kvstore(self):
         if self._contains_sparse_weight:

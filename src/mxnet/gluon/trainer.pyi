@@ -71,9 +71,9 @@ class Trainer(ExplainsArguments):
     _kvstore: Any
     _updaters: Any
     _optimizer: Any
-    _kv_initialized: bool
     _distributed: Any
     _update_on_kvstore: Any
+    _kv_initialized: bool
     _params_to_init: Any
     _learners: Any
 def _parameter_list(params: Any) -> list[Any]: ...

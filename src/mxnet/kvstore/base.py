@@ -254,17 +254,7 @@ class TestStore(KVStoreBase):
             return False
         raise ValueError(f"Unknown capability: {capability}")
 
-    @property
-    def type(self):
-        return "teststore"
-
-    @property
-    def rank(self):
-        return 0
-
-    @property
-    def num_workers(self):
-        return 1
+    type, rank, num_workers = "teststore", 0, 1
 
 
 # MXNet takes any name: one with "dist" in it is distributed, all others sum on the CPU, or on a device if it names one.

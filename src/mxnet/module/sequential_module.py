@@ -29,14 +29,12 @@ class SequentialModule(BaseModule):
 
     META_TAKE_LABELS = "take_labels"
     META_AUTO_WIRING = "auto_wiring"
+    _meta_keys = frozenset({META_TAKE_LABELS, META_AUTO_WIRING})
 
     def __init__(self, logger=logging):
         super().__init__(logger=logger)
-        self._modules = []
-        self._metas = []
-        self._label_shapes = None
-        self._data_shapes = None
-        self._meta_keys = {getattr(self, name) for name in dir(SequentialModule) if name.startswith("META_")}
+        self._modules, self._metas = [], []
+        self._data_shapes = self._label_shapes = None
 
     def add(self, module, **kwargs):
         """Append a module.

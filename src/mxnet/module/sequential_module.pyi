@@ -18,6 +18,7 @@ from .base_module import BaseModule as BaseModule
 class SequentialModule(BaseModule):
     META_TAKE_LABELS: str
     META_AUTO_WIRING: str
+    _meta_keys: Any
     def __init__(self, logger: Any = ...) -> None: ...
     def add(self, module: Any, **kwargs: Any) -> Self: ...
     @property
@@ -44,9 +45,8 @@ class SequentialModule(BaseModule):
     def install_monitor(self, mon: Any) -> None: ...
     _modules: Any
     _metas: Any
-    _label_shapes: Any
     _data_shapes: Any
-    _meta_keys: Any
+    _label_shapes: Any
     binded: bool
     params_initialized: bool
     optimizer_initialized: bool

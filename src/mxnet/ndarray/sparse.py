@@ -9,14 +9,14 @@ from .._ops.registry.device import torch_device as _torch_device
 from .._ops.registry.torch_dtypes import torch_dtype as _torch_dtype
 from ..base import c_array_buf, check_call  # noqa: F401 - MXNet's module shows them
 from ..context import Context, current_context  # noqa: F401
-from . import functions as _functions
+from . import _creation
+from ._creation import array as _dense_array
 from ._dispatch.invoke import plain_tensor as _plain_tensor
 from ._dispatch.namespaces import module_attributes as _module_attributes
 from ._sparse.arithmetic import add, divide, multiply, subtract
 from ._sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from ._sparse.array import scipy_sparse as _scipy_sparse
 from ._sparse.invoke import zeros as _zeros
-from .functions import array as _dense_array
 from .ndarray import NDArray
 
 __all__ = [
@@ -61,10 +61,10 @@ def zeros(stype, shape, ctx=None, dtype=None, **kwargs):
            [0., 0., 0.]], dtype=float32)
     """
     if stype == "default":
-        return _functions.zeros(shape, ctx=ctx, dtype=dtype, **kwargs)
+        return _creation.zeros(shape, ctx=ctx, dtype=dtype, **kwargs)
     if stype not in ("row_sparse", "csr"):
         raise ValueError("unknown storage type" + str(stype))
-    shape = _functions._sizes(shape)
+    shape = _creation._sizes(shape)
     if stype == "csr" and len(shape) != 2:
         raise MXNetError(f"a csr array has two axes, not the shape {shape}")
     return _zeros(stype, shape, ctx or current_context(), _torch_dtype(dtype))

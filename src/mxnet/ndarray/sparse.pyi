@@ -21,7 +21,8 @@ from ..base import c_array_buf as c_array_buf
 from ..base import check_call as check_call
 from ..context import Context as Context
 from ..context import current_context as current_context
-from . import functions as _functions
+from . import _creation as _creation
+from ._creation import array as _dense_array
 from ._dispatch.invoke import plain_tensor as _plain_tensor
 from ._dispatch.namespaces import module_attributes as _module_attributes
 from ._sparse.arithmetic import add as add
@@ -33,7 +34,6 @@ from ._sparse.array import CSRNDArray as CSRNDArray
 from ._sparse.array import RowSparseNDArray as RowSparseNDArray
 from ._sparse.array import scipy_sparse as _scipy_sparse
 from ._sparse.invoke import zeros as _zeros
-from .functions import array as _dense_array
 from .ndarray import NDArray as NDArray
 _lookup: Any
 __dir__: Any

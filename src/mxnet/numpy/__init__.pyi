@@ -32,6 +32,8 @@ from . import random as random
 from ._builtin import *
 from ._creation import *
 from ._elementwise import *
+from ._indexing import *
+from ._joining import *
 from ._methods import install as _install
 from ._products import *
 from ._reducing import *

@@ -4,6 +4,8 @@ import numbers
 import threading
 from functools import cache, partial
 
+import numpy as onp
+
 from .. import _numpy_op_doc
 from .._core.errors import MXNetError
 from .._core.tracing import Traced
@@ -155,3 +157,10 @@ def _number(value, beside, whole):
 def axes(axis):
     """An axis, or several, as operators take them."""
     return (axis,) if isinstance(axis, numbers.Integral) else axis
+
+
+def array_beside(values, arr, own_type=None):
+    """An array of NumPy or a list beside `arr`, in its type unless the values are to keep theirs."""
+    from . import array
+
+    return array(onp.asarray(values), dtype=None if own_type else arr.dtype, ctx=arr.ctx)

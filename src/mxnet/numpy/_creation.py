@@ -5,7 +5,7 @@ import numbers
 import numpy as onp
 import torch
 
-from ..ndarray import functions as nd
+from ..ndarray import _creation as nd
 from ..ndarray.ndarray import NDArrayBase
 from ._call import ARRAYS, MODE, call
 from .multiarray import _wrap, ndarray

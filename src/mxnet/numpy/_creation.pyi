@@ -13,7 +13,7 @@ from mxnet._typing import DType
 import numbers
 import numpy as onp
 import torch
-from ..ndarray import functions as nd
+from ..ndarray import _creation as nd
 from ..ndarray.ndarray import NDArrayBase as NDArrayBase
 from ._call import ARRAYS as ARRAYS
 from ._call import MODE as MODE

@@ -1,13 +1,21 @@
 """Methods of `mx.np.ndarray` that are functions of `mx.np` or `mx.npx`."""
 
-from . import _builtin, _elementwise, _products, _reducing, _shaping
+from . import _builtin, _elementwise, _indexing, _joining, _products, _reducing, _shaping
 
 _REDUCING = "argmax argmin argsort mean std var".split()
 _ELEMENTWISE = (
     "abs arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh degrees exp expm1 fix floor log log10 log1p"
     " log2 radians reciprocal rint sign sin sinh sqrt square tan tanh trunc round"
 ).split()
-_SHAPING = "nonzero swapaxes take expand_dims flip tile split".split()
+_SHAPING = "swapaxes expand_dims flip tile".split()
+_INDEXING = "nonzero take".split()
+_FAMILIES = (
+    (_reducing, _REDUCING),
+    (_elementwise, _ELEMENTWISE),
+    (_shaping, _SHAPING),
+    (_indexing, _INDEXING),
+    (_joining, ["split"]),
+)
 
 
 def _clip(self, min=None, max=None, out=None):
@@ -122,7 +130,7 @@ def _truth(function):
 
 def install(cls):
     """Give the class its methods."""
-    for family, names in ((_reducing, _REDUCING), (_elementwise, _ELEMENTWISE), (_shaping, _SHAPING)):
+    for family, names in _FAMILIES:
         for name in names:
             setattr(cls, name, getattr(family, name))
     for name in ("all", "any", "max", "min"):  # their arguments come in another order here

@@ -11,12 +11,16 @@ import numpy
 from mxnet._typing import DType
 from . import _builtin as _builtin
 from . import _elementwise as _elementwise
+from . import _indexing as _indexing
+from . import _joining as _joining
 from . import _products as _products
 from . import _reducing as _reducing
 from . import _shaping as _shaping
 _REDUCING: Any
 _ELEMENTWISE: Any
 _SHAPING: Any
+_INDEXING: Any
+_FAMILIES: Any
 def _clip(self: Any, min: Any = ..., max: Any = ..., out: Any = ...) -> Any: ...
 def _sort(self: Any, axis: int | Sequence[int] | None = ..., kind: Any = ..., order: Any = ...) -> None: ...
 def _sum(self: Any, axis: int | Sequence[int] | None = ..., dtype: DType | None = ..., out: Any = ..., keepdims: bool = ...) -> Any: ...

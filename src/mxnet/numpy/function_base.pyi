@@ -8,6 +8,6 @@ from typing_extensions import Self
 
 import numpy
 
+from ._indexing import meshgrid as meshgrid
 from ._shaping import broadcast_arrays as broadcast_arrays
-from ._shaping import meshgrid as meshgrid
 __all__ = ['broadcast_arrays', 'meshgrid']

@@ -196,18 +196,18 @@ def _check_size(values: Any, size: Any) -> None:
 
 @_stands_for("MXNDArrayToDLPack")
 def _to_dlpack(handle: Any, address: Any) -> None:
-    _write(address, _mx("ndarray.functions").to_dlpack_address(_object(handle, "array")))
+    _write(address, _mx("ndarray._dlpack").to_dlpack_address(_object(handle, "array")))
 
 
 @_stands_for("MXNDArrayFromDLPack")
 @_stands_for("MXNDArrayFromDLPackEx")
 def _from_dlpack(address: Any, *rest: Any) -> None:
-    _write_handle(rest[-1], _mx("ndarray.functions").from_dlpack_address(_plain(address)))
+    _write_handle(rest[-1], _mx("ndarray._dlpack").from_dlpack_address(_plain(address)))
 
 
 @_stands_for("MXNDArrayCallDLPackDeleter")
 def _free_dlpack(address: Any) -> None:
-    _mx("ndarray.functions").from_dlpack_address(_plain(address))  # freed with the array that owns it
+    _mx("ndarray._dlpack").from_dlpack_address(_plain(address))  # freed with the array that owns it
 
 
 # ---------------------------------------------------------------------- random numbers, engine, storage, devices

@@ -26,13 +26,24 @@ _local = threading.local()
 
 
 class Plan(Chain):
-    """A chain for tensors, and for memory of this thread, wherever they are; `bases` are where they were."""
+    """A chain for tensors, and for buffers of this thread, wherever they are; it is made where these are.
 
-    def __init__(self, tasks: Sequence[Task], bases: Sequence[tuple[int, int]], which: Sequence[int | str]) -> None:
+    `which` names the buffers that the chain uses: the thread has those of all other kernels, too.
+    """
+
+    def __init__(
+        self, tasks: Sequence[Task], tensors: Sequence[torch.Tensor], buffers: dict[int | str, torch.Tensor]
+    ) -> None:
         super().__init__(tasks)
-        self.which, self._table_now = which, [first for first, _ in bases]
-        table = self._table
-        self._moved = [persistent(np.flatnonzero((table >= first) & (table < first + size))) for first, size in bases]
+        entries = {which: found for which, b in buffers.items() if (found := self._entries(b)).size}
+        self.which = [*entries]
+        self._table_now = [t.data_ptr() for t in (*tensors, *(buffers[which] for which in entries))]
+        self._moved = [persistent(found) for found in (*map(self._entries, tensors), *entries.values())]
+
+    def _entries(self, tensor: torch.Tensor) -> "np.ndarray[Any, Any]":
+        """Which entries of the table are addresses inside the tensor."""
+        first = tensor.data_ptr()
+        return np.flatnonzero((self._table >= first) & (self._table < first + tensor.nbytes))
 
     def run_on(self, places: list[int]) -> None:
         """Do all of it, with tensors and memory at other places."""
@@ -58,12 +69,10 @@ def repeated(make: Callable[..., list[Task]], tensors: Tensors, *others: Hashabl
         for task in make(*tensors, *others):
             task.run()
         return
-    own = thread_buffers()
-    plan.run_on([*_places(tensors), *(own[which].data_ptr() for which in plan.which)])
-
-
-def _places(tensors: Tensors) -> list[int]:
-    return [t.data_ptr() for t in tensors if t is not None]
+    buffers = thread_buffers()
+    places = [t.data_ptr() for t in tensors if t is not None]
+    places += [buffers[which].data_ptr() for which in plan.which]
+    plan.run_on(places)
 
 
 def _elsewhere(tensors: Tensors) -> list[torch.Tensor | None]:
@@ -89,9 +98,8 @@ def _planned(make: Callable[..., list[Task]], tensors: Tensors, others: Sequence
     tasks = make(*strange, *others)
     if not all(task.native for task in tasks):
         return None
-    own = thread_buffers()
-    bases = [*(t for t in strange if t is not None), *own.values()]
-    plan = Plan(tasks, [(t.data_ptr(), t.nbytes) for t in bases], list(own))
+    given, buffers = [t for t in strange if t is not None], thread_buffers()
+    plan = Plan(tasks, given, buffers)
     for task in tasks:
-        task.release(bases)
+        task.release([*given, *buffers.values()])
     return plan

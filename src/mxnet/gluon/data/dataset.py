@@ -217,12 +217,10 @@ class _SampledDataset(Dataset):
     """The samples of a dataset at the indices a sampler gave."""
 
     def __init__(self, dataset, sampler):
-        self._dataset = dataset
-        self._sampler = sampler
-        self._indices = list(sampler)
+        self._dataset, self._indices = dataset, list(sampler)
 
     def __len__(self):
-        return len(self._sampler)
+        return len(self._indices)
 
     def __getitem__(self, idx):
         return self._dataset[self._indices[idx]]

@@ -49,7 +49,6 @@ class _SampledDataset(Dataset):
     def __len__(self) -> int: ...
     def __getitem__(self, idx: Any) -> Any: ...
     _dataset: Any
-    _sampler: Any
     _indices: Any
 
 class _FilteredDataset(_SampledDataset):

@@ -1,10 +1,27 @@
-"""Convolutions, transposed convolutions and poolings in one, two and three dimensions."""
+"""Convolutions and transposed convolutions in one, two and three dimensions; MXNet shows the poolings here, too."""
 
 from typing import Any
 
-from ...base import MXNetError, numeric_types
+from ...base import MXNetError, numeric_types  # noqa: F401 - MXNet shows it here
 from ...util import is_np_array  # noqa: F401 - MXNet shows it here
 from ..block import HybridBlock
+from ._pooling_layers import (
+    AvgPool1D,
+    AvgPool2D,
+    AvgPool3D,
+    GlobalAvgPool1D,
+    GlobalAvgPool2D,
+    GlobalAvgPool3D,
+    GlobalMaxPool1D,
+    GlobalMaxPool2D,
+    GlobalMaxPool3D,
+    MaxPool1D,
+    MaxPool2D,
+    MaxPool3D,
+    ReflectionPad2D,
+    _Pooling,  # noqa: F401 - programs subclass it
+)
+from ._windows import LENGTH, describe, layouts, repeated, sized
 from .activations import Activation
 
 __all__ = [
@@ -28,17 +45,6 @@ __all__ = [
     "GlobalAvgPool3D",
     "ReflectionPad2D",
 ]
-
-
-def _repeated(value, times):
-    """`value` once for every dimension if it is a number, else itself."""
-    return (value,) * times if isinstance(value, numeric_types) else value
-
-
-def _sized(value, dimensions, name):
-    value = _repeated(value, dimensions)
-    assert len(value) == dimensions, f"{name} must be a number or a list of {dimensions} ints"
-    return value
 
 
 class _Conv(HybridBlock):
@@ -70,9 +76,9 @@ class _Conv(HybridBlock):
         dimensions = len(kernel_size)
         self._kwargs = {
             "kernel": kernel_size,
-            "stride": _repeated(strides, dimensions),
-            "dilate": _repeated(dilation, dimensions),
-            "pad": _repeated(padding, dimensions),
+            "stride": repeated(strides, dimensions),
+            "dilate": repeated(dilation, dimensions),
+            "pad": repeated(padding, dimensions),
             "num_filter": channels,
             "num_group": groups,
             "no_bias": not use_bias,
@@ -129,14 +135,8 @@ class _Conv(HybridBlock):
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
-def _layouts(dimensions):
-    """The layouts of that many dimensions: channels first, channels last."""
-    spatial = "DHW"[-dimensions:]
-    return "NC" + spatial, f"N{spatial}C"
-
-
 def _check_layout(layout, dimensions):
-    first, last = _layouts(dimensions)
+    first, last = layouts(dimensions)
     if dimensions == 1:
         assert layout == first, f"Only supports '{first}' layout for now"
     assert layout in (first, last), f"Only supports '{first}' and '{last}' layout for now"
@@ -156,7 +156,7 @@ class _Constructor:
 def _convolution(dimensions) -> Any:
     """The constructor of a convolution: the same for each number of dimensions but for its defaults."""
     one, zero = (number if dimensions == 1 else (number,) * dimensions for number in (1, 0))
-    usual_layout = _layouts(dimensions)[0]
+    usual_layout = layouts(dimensions)[0]
 
     def construct(
         self,
@@ -175,7 +175,7 @@ def _convolution(dimensions) -> Any:
         **kwargs,
     ):
         _check_layout(layout, dimensions)
-        kernel_size = _sized(kernel_size, dimensions, "kernel_size")
+        kernel_size = sized(kernel_size, dimensions, "kernel_size")
         window = (channels, kernel_size, strides, padding, dilation, groups, layout, in_channels)
         _Conv.__init__(self, *window, activation, use_bias, weight_initializer, bias_initializer, **kwargs)
 
@@ -185,7 +185,7 @@ def _convolution(dimensions) -> Any:
 def _transposed_convolution(dimensions) -> Any:
     """The constructor of a transposed convolution."""
     one, zero = (number if dimensions == 1 else (number,) * dimensions for number in (1, 0))
-    usual_layout = _layouts(dimensions)[0]
+    usual_layout = layouts(dimensions)[0]
 
     def construct(
         self,
@@ -205,8 +205,8 @@ def _transposed_convolution(dimensions) -> Any:
         **kwargs,
     ):
         _check_layout(layout, dimensions)
-        kernel_size = _sized(kernel_size, dimensions, "kernel_size")
-        output_padding = _sized(output_padding, dimensions, "output_padding")
+        kernel_size = sized(kernel_size, dimensions, "kernel_size")
+        output_padding = sized(output_padding, dimensions, "output_padding")
         kwargs.setdefault("op_name", "Deconvolution")
         window = (channels, kernel_size, strides, padding, dilation, groups, layout, in_channels)
         rest = (activation, use_bias, weight_initializer, bias_initializer)
@@ -485,397 +485,6 @@ class Conv3DTranspose(_Conv):
     __init__: Any = _transposed_convolution(3)
 
 
-class _Pooling(HybridBlock):
-    """A pooling of any number of dimensions."""
-
-    _dimensions = None
-
-    def __init__(
-        self,
-        pool_size,
-        strides,
-        padding,
-        ceil_mode,
-        global_pool,
-        pool_type,
-        layout,
-        count_include_pad=None,
-        **kwargs,
-    ):
-        if self._dimensions:
-            first, last = _layouts(self._dimensions)
-            assert layout in (first, last), f"Only {first} and {last} layouts are valid for {self._dimensions}D Pooling"
-            pool_size = _sized(pool_size, self._dimensions, "pool_size")
-        super().__init__(**kwargs)
-        self._kwargs = {
-            "kernel": pool_size,
-            "stride": _repeated(pool_size if strides is None else strides, len(pool_size)),
-            "pad": _repeated(padding, len(pool_size)),
-            "global_pool": global_pool,
-            "pool_type": pool_type,
-            "layout": layout,
-            "pooling_convention": "full" if ceil_mode else "valid",
-        }
-        if count_include_pad is not None:
-            self._kwargs["count_include_pad"] = count_include_pad
-
-    def _alias(self):
-        return "pool"
-
-    def hybrid_forward(self, F, x):
-        return F.Pooling(x, name="fwd", **self._kwargs)
-
-    def __repr__(self):
-        return (
-            "{}(size={kernel}, stride={stride}, padding={pad}, ceil_mode={}, global_pool={global_pool}, "
-            "pool_type={pool_type}, layout={layout})"
-        ).format(type(self).__name__, self._kwargs["pooling_convention"] == "full", **self._kwargs)
-
-
-class MaxPool1D(_Pooling):
-    """The largest value in each window of a sequence of shape (N, C, W).
-
-    Parameters
-    ----------
-    pool_size : int or tuple of int, default 2
-        Size of the window.
-    strides : int or tuple of int, optional
-        Step of the window; None means `pool_size`.
-    padding : int or tuple of int, default 0
-        Number of elements added at both ends of each spatial axis.
-    layout : str
-        The order of the axes: N samples, C channels, D depth, H height, W width.
-    ceil_mode : bool, default False
-        Whether the output's size is rounded up, so that a window that is only partly inside counts.
-
-    Examples
-    --------
-    >>> mx.gluon.nn.MaxPool1D()(mx.nd.array([[[1, 5, 2, 4]]])).asnumpy()
-    array([[[5., 4.]]], dtype=float32)
-    """
-
-    _dimensions = 1
-
-    def __init__(self, pool_size=2, strides=None, padding=0, layout="NCW", ceil_mode=False, **kwargs):
-        super().__init__(pool_size, strides, padding, ceil_mode, False, "max", layout, **kwargs)
-
-
-class MaxPool2D(_Pooling):
-    """The largest value in each window of images of shape (N, C, H, W).
-
-    Parameters
-    ----------
-    pool_size : int or tuple of int, default 2
-        Size of the window.
-    strides : int or tuple of int, optional
-        Step of the window; None means `pool_size`.
-    padding : int or tuple of int, default 0
-        Number of elements added at both ends of each spatial axis.
-    layout : str
-        The order of the axes: N samples, C channels, D depth, H height, W width.
-    ceil_mode : bool, default False
-        Whether the output's size is rounded up, so that a window that is only partly inside counts.
-
-    Examples
-    --------
-    >>> mx.gluon.nn.MaxPool2D()(mx.nd.arange(16).reshape((1, 1, 4, 4))).asnumpy()
-    array([[[[ 5.,  7.],
-             [13., 15.]]]], dtype=float32)
-    """
-
-    _dimensions = 2
-
-    def __init__(self, pool_size=(2, 2), strides=None, padding=0, layout="NCHW", ceil_mode=False, **kwargs):
-        super().__init__(pool_size, strides, padding, ceil_mode, False, "max", layout, **kwargs)
-
-
-class MaxPool3D(_Pooling):
-    """The largest value in each window of volumes of shape (N, C, D, H, W).
-
-    Parameters
-    ----------
-    pool_size : int or tuple of int, default 2
-        Size of the window.
-    strides : int or tuple of int, optional
-        Step of the window; None means `pool_size`.
-    padding : int or tuple of int, default 0
-        Number of elements added at both ends of each spatial axis.
-    layout : str
-        The order of the axes: N samples, C channels, D depth, H height, W width.
-    ceil_mode : bool, default False
-        Whether the output's size is rounded up, so that a window that is only partly inside counts.
-
-    Examples
-    --------
-    >>> mx.gluon.nn.MaxPool3D()(mx.nd.arange(8).reshape((1, 1, 2, 2, 2))).asnumpy().ravel()
-    array([7.], dtype=float32)
-    """
-
-    _dimensions = 3
-
-    def __init__(self, pool_size=(2, 2, 2), strides=None, padding=0, ceil_mode=False, layout="NCDHW", **kwargs):
-        super().__init__(pool_size, strides, padding, ceil_mode, False, "max", layout, **kwargs)
-
-
-class AvgPool1D(_Pooling):
-    """The mean of each window of a sequence of shape (N, C, W).
-
-    Parameters
-    ----------
-    pool_size : int or tuple of int, default 2
-        Size of the window.
-    strides : int or tuple of int, optional
-        Step of the window; None means `pool_size`.
-    padding : int or tuple of int, default 0
-        Number of elements added at both ends of each spatial axis.
-    layout : str
-        The order of the axes: N samples, C channels, D depth, H height, W width.
-    ceil_mode : bool, default False
-        Whether the output's size is rounded up, so that a window that is only partly inside counts.
-    count_include_pad : bool, default True
-        Whether padded elements count in the mean.
-
-    Examples
-    --------
-    >>> mx.gluon.nn.AvgPool1D()(mx.nd.array([[[1, 5, 2, 4]]])).asnumpy()
-    array([[[3., 3.]]], dtype=float32)
-    """
-
-    _dimensions = 1
-
-    def __init__(
-        self, pool_size=2, strides=None, padding=0, layout="NCW", ceil_mode=False, count_include_pad=True, **kwargs
-    ):
-        super().__init__(pool_size, strides, padding, ceil_mode, False, "avg", layout, count_include_pad, **kwargs)
-
-
-class AvgPool2D(_Pooling):
-    """The mean of each window of images of shape (N, C, H, W).
-
-    Parameters
-    ----------
-    pool_size : int or tuple of int, default 2
-        Size of the window.
-    strides : int or tuple of int, optional
-        Step of the window; None means `pool_size`.
-    padding : int or tuple of int, default 0
-        Number of elements added at both ends of each spatial axis.
-    layout : str
-        The order of the axes: N samples, C channels, D depth, H height, W width.
-    ceil_mode : bool, default False
-        Whether the output's size is rounded up, so that a window that is only partly inside counts.
-    count_include_pad : bool, default True
-        Whether padded elements count in the mean.
-
-    Examples
-    --------
-    >>> mx.gluon.nn.AvgPool2D()(mx.nd.arange(16).reshape((1, 1, 4, 4))).asnumpy()
-    array([[[[ 2.5,  4.5],
-             [10.5, 12.5]]]], dtype=float32)
-    """
-
-    _dimensions = 2
-
-    def __init__(
-        self,
-        pool_size=(2, 2),
-        strides=None,
-        padding=0,
-        ceil_mode=False,
-        layout="NCHW",
-        count_include_pad=True,
-        **kwargs,
-    ):
-        super().__init__(pool_size, strides, padding, ceil_mode, False, "avg", layout, count_include_pad, **kwargs)
-
-
-class AvgPool3D(_Pooling):
-    """The mean of each window of volumes of shape (N, C, D, H, W).
-
-    Parameters
-    ----------
-    pool_size : int or tuple of int, default 2
-        Size of the window.
-    strides : int or tuple of int, optional
-        Step of the window; None means `pool_size`.
-    padding : int or tuple of int, default 0
-        Number of elements added at both ends of each spatial axis.
-    layout : str
-        The order of the axes: N samples, C channels, D depth, H height, W width.
-    ceil_mode : bool, default False
-        Whether the output's size is rounded up, so that a window that is only partly inside counts.
-    count_include_pad : bool, default True
-        Whether padded elements count in the mean.
-
-    Examples
-    --------
-    >>> mx.gluon.nn.AvgPool3D()(mx.nd.arange(8).reshape((1, 1, 2, 2, 2))).asnumpy().ravel()
-    array([3.5], dtype=float32)
-    """
-
-    _dimensions = 3
-
-    def __init__(
-        self,
-        pool_size=(2, 2, 2),
-        strides=None,
-        padding=0,
-        ceil_mode=False,
-        layout="NCDHW",
-        count_include_pad=True,
-        **kwargs,
-    ):
-        super().__init__(pool_size, strides, padding, ceil_mode, False, "avg", layout, count_include_pad, **kwargs)
-
-
-class GlobalMaxPool1D(_Pooling):
-    """The largest value of each channel of a sequence: (N, C, W) becomes (N, C, 1).
-
-    Parameters
-    ----------
-    layout : str
-        The order of the axes; the default has the channels second.
-
-    Examples
-    --------
-    >>> mx.gluon.nn.GlobalMaxPool1D()(mx.nd.array([[[1, 5, 2]]])).asnumpy()
-    array([[[5.]]], dtype=float32)
-    """
-
-    _dimensions = 1
-
-    def __init__(self, layout="NCW", **kwargs):
-        super().__init__((1,), None, 0, True, True, "max", layout, **kwargs)
-
-
-class GlobalMaxPool2D(_Pooling):
-    """The largest value of each channel of images: (N, C, H, W) becomes (N, C, 1, 1).
-
-    Parameters
-    ----------
-    layout : str
-        The order of the axes; the default has the channels second.
-
-    Examples
-    --------
-    >>> mx.gluon.nn.GlobalMaxPool2D()(mx.nd.arange(8).reshape((1, 2, 2, 2))).asnumpy().ravel()
-    array([3., 7.], dtype=float32)
-    """
-
-    _dimensions = 2
-
-    def __init__(self, layout="NCHW", **kwargs):
-        super().__init__((1, 1), None, 0, True, True, "max", layout, **kwargs)
-
-
-class GlobalMaxPool3D(_Pooling):
-    """The largest value of each channel of volumes: (N, C, D, H, W) becomes (N, C, 1, 1, 1).
-
-    Parameters
-    ----------
-    layout : str
-        The order of the axes; the default has the channels second.
-
-    Examples
-    --------
-    >>> mx.gluon.nn.GlobalMaxPool3D()(mx.nd.ones((1, 2, 3, 4, 5))).shape
-    (1, 2, 1, 1, 1)
-    """
-
-    _dimensions = 3
-
-    def __init__(self, layout="NCDHW", **kwargs):
-        super().__init__((1, 1, 1), None, 0, True, True, "max", layout, **kwargs)
-
-
-class GlobalAvgPool1D(_Pooling):
-    """The mean of each channel of a sequence: (N, C, W) becomes (N, C, 1).
-
-    Parameters
-    ----------
-    layout : str
-        The order of the axes; the default has the channels second.
-
-    Examples
-    --------
-    >>> mx.gluon.nn.GlobalAvgPool1D()(mx.nd.array([[[1, 5, 3]]])).asnumpy()
-    array([[[3.]]], dtype=float32)
-    """
-
-    _dimensions = 1
-
-    def __init__(self, layout="NCW", **kwargs):
-        super().__init__((1,), None, 0, True, True, "avg", layout, **kwargs)
-
-
-class GlobalAvgPool2D(_Pooling):
-    """The mean of each channel of images: (N, C, H, W) becomes (N, C, 1, 1).
-
-    Parameters
-    ----------
-    layout : str
-        The order of the axes; the default has the channels second.
-
-    Examples
-    --------
-    >>> mx.gluon.nn.GlobalAvgPool2D()(mx.nd.arange(8).reshape((1, 2, 2, 2))).asnumpy().ravel()
-    array([1.5, 5.5], dtype=float32)
-    """
-
-    _dimensions = 2
-
-    def __init__(self, layout="NCHW", **kwargs):
-        super().__init__((1, 1), None, 0, True, True, "avg", layout, **kwargs)
-
-
-class GlobalAvgPool3D(_Pooling):
-    """The mean of each channel of volumes: (N, C, D, H, W) becomes (N, C, 1, 1, 1).
-
-    Parameters
-    ----------
-    layout : str
-        The order of the axes; the default has the channels second.
-
-    Examples
-    --------
-    >>> mx.gluon.nn.GlobalAvgPool3D()(mx.nd.ones((1, 2, 3, 4, 5))).shape
-    (1, 2, 1, 1, 1)
-    """
-
-    _dimensions = 3
-
-    def __init__(self, layout="NCDHW", **kwargs):
-        super().__init__((1, 1, 1), None, 0, True, True, "avg", layout, **kwargs)
-
-
-class ReflectionPad2D(HybridBlock):
-    """Pads images of shape (N, C, H, W) with their reflection at the borders.
-
-    Parameters
-    ----------
-    padding : int or tuple of 8 int, default 0
-        Number of pixels added on every side of height and width; a tuple is the `pad_width` of `mx.nd.pad`.
-
-    Examples
-    --------
-    >>> mx.gluon.nn.ReflectionPad2D(1)(mx.nd.arange(4).reshape((1, 1, 2, 2))).asnumpy()[0, 0]
-    array([[3., 2., 3., 2.],
-           [1., 0., 1., 0.],
-           [3., 2., 3., 2.],
-           [1., 0., 1., 0.]], dtype=float32)
-    """
-
-    def __init__(self, padding=0, **kwargs):
-        super().__init__(**kwargs)
-        if isinstance(padding, numeric_types):
-            padding = (0, 0, 0, 0, padding, padding, padding, padding)
-        assert len(padding) == 8
-        self._padding = padding
-
-    def hybrid_forward(self, F, x):
-        return F.pad(x, mode="reflect", pad_width=self._padding)
-
-
 _CONVOLUTIONS = """
     Notes
     -----
@@ -887,28 +496,10 @@ _CONVOLUTIONS = """
     If `in_channels` is 0, the first batch determines it.
 
 """
-_LAST = "floor((size + 2 * padding - {}) / stride) + 1"
-_POOLINGS = f"""
-    Notes
-    -----
-    Input: an array of shape (N, C, size…), one size for each spatial axis, in the order that `layout` says.
-    Output: (N, C, new size…) with new size = {_LAST.format("pool_size")};
-    with `ceil_mode` the quotient is rounded up.
-
-    `pool_size`, `strides` and `padding` are one number for all spatial axes, or one for each.
-
-"""
 
 
-def _describe(classes, text):
-    """Add what they have in common to each docstring, before the examples; `python -OO` has no docstrings."""
-    for each in classes:
-        each.__doc__ = each.__doc__ and each.__doc__.replace("\n    Examples\n", f"{text}    Examples\n", 1)
-
-
-_describe((Conv1D, Conv2D, Conv3D), _CONVOLUTIONS.format(size=_LAST.format("dilation * (kernel - 1) - 1")))
-_describe(
+describe((Conv1D, Conv2D, Conv3D), _CONVOLUTIONS.format(size=LENGTH.format("dilation * (kernel - 1) - 1")))
+describe(
     (Conv1DTranspose, Conv2DTranspose, Conv3DTranspose),
     _CONVOLUTIONS.format(size="(size - 1) * stride - 2 * padding + dilation * (kernel - 1) + 1 + output_padding"),
 )
-_describe((MaxPool1D, MaxPool2D, MaxPool3D, AvgPool1D, AvgPool2D, AvgPool3D), _POOLINGS)

@@ -249,15 +249,10 @@ class CropResize(HybridBlock):
 
     def __init__(self, x, y, width, height, size=None, interpolation=None):
         super().__init__()
-        self._x = x
-        self._y = y
-        self._width = width
-        self._height = height
-        self._size = size
-        self._interpolation = interpolation
+        self._box, self._size, self._interpolation = (x, y, width, height), size, interpolation
 
     def hybrid_forward(self, F, x):
-        out = F.image.crop(x, self._x, self._y, self._width, self._height)
+        out = F.image.crop(x, *self._box)
         return F.image.resize(out, self._size, False, self._interpolation) if self._size else out
 
 

@@ -59,10 +59,7 @@ class RandomResizedCrop(Block):
 class CropResize(HybridBlock):
     def __init__(self, x: Any, y: Any, width: Any, height: Any, size: Any = ..., interpolation: Any = ...) -> None: ...
     def hybrid_forward(self, F: Any, x: Any) -> Any: ...
-    _x: Any
-    _y: Any
-    _width: Any
-    _height: Any
+    _box: Any
     _size: Any
     _interpolation: Any
 
