@@ -26,16 +26,17 @@ def _order(order):
 
 
 def array(object, dtype=None, ctx=None):
-    """An array from nested lists, numbers or another array; lists and numbers become float32 unless `dtype` is given.
+    """New array from nested lists, a number or another array. The data are always copied.
 
     Parameters
     ----------
     object : array_like
-        Nested lists, a number or another array.
+        Nested lists or tuples, a number, a NumPy array, or an array of `mx.np` or `mx.nd`.
     dtype : str or type, optional
-        The type of the result.
+        The type of the elements. By default that of an array, and float32 for lists and numbers, also for lists of
+        integers or booleans (NumPy: int64, bool).
     ctx : Context, optional
-        The device; None means the current context.
+        The device; None means the current context, `mx.cpu()` unless changed.
 
     Returns
     -------
@@ -47,6 +48,10 @@ def array(object, dtype=None, ctx=None):
     >>> np.array([[1, 2], [3, 4]])
     array([[1., 2.],
            [3., 4.]])
+    >>> np.array([1, 2], dtype="int32")
+    array([1, 2], dtype=int32)
+    >>> np.array(7).shape
+    ()
     """
     if isinstance(object, (list, tuple)):
         object = _plain(object)
@@ -68,14 +73,14 @@ def _made(make, shape, ctx, dtype):
 
 
 def zeros(shape, dtype=None, order="C", ctx=None):
-    """An array of zeros.
+    """Array of zeros.
 
     Parameters
     ----------
     shape : int or tuple of int
-        The shape of the result.
+        The shape; `()` makes a zero-dimensional array.
     dtype : str or type, optional
-        The type of the result.
+        The type of the elements; None means float32 (NumPy: float64).
     order : str, default 'C'
         Memory order; only 'C' is supported.
     ctx : Context, optional
@@ -88,9 +93,11 @@ def zeros(shape, dtype=None, order="C", ctx=None):
     Examples
     --------
     >>> from mxnet import np
-    >>> np.zeros((2, 2))
-    array([[0., 0.],
-           [0., 0.]])
+    >>> np.zeros((2, 3))
+    array([[0., 0., 0.],
+           [0., 0., 0.]])
+    >>> np.zeros(2, dtype="int8")
+    array([0, 0], dtype=int8)
     """
     _order(order)
     made = _made(lambda like, sizes: like.new_zeros(sizes), shape, ctx, dtype)
@@ -98,14 +105,14 @@ def zeros(shape, dtype=None, order="C", ctx=None):
 
 
 def ones(shape, dtype=onp.float32, order="C", ctx=None):
-    """An array of ones.
+    """Array of ones.
 
     Parameters
     ----------
     shape : int or tuple of int
-        The shape of the result.
-    dtype : str or type, optional
-        The type of the result.
+        The shape; `()` makes a zero-dimensional array.
+    dtype : str or type, default float32
+        The type of the elements (NumPy: float64).
     order : str, default 'C'
         Memory order; only 'C' is supported.
     ctx : Context, optional
@@ -118,9 +125,11 @@ def ones(shape, dtype=onp.float32, order="C", ctx=None):
     Examples
     --------
     >>> from mxnet import np
-    >>> np.ones((2, 2))
-    array([[1., 1.],
-           [1., 1.]])
+    >>> np.ones((2, 3))
+    array([[1., 1., 1.],
+           [1., 1., 1.]])
+    >>> np.ones(2, dtype="bool")
+    array([ True,  True])
     """
     _order(order)
     made = _made(lambda like, sizes: like.new_ones(sizes), shape, ctx, dtype)
@@ -128,14 +137,14 @@ def ones(shape, dtype=onp.float32, order="C", ctx=None):
 
 
 def empty(shape, dtype=onp.float32, order="C", ctx=None):
-    """An array whose values are not set.
+    """Array whose elements are not initialized; write all of them before you read any.
 
     Parameters
     ----------
     shape : int or tuple of int
-        The shape of the result.
-    dtype : str or type, default onp.float32
-        The data type of the result.
+        The shape.
+    dtype : str or type, default float32
+        The type of the elements.
     order : str, default 'C'
         Memory order; only 'C' is supported.
     ctx : Context, optional
@@ -148,30 +157,32 @@ def empty(shape, dtype=onp.float32, order="C", ctx=None):
     Examples
     --------
     >>> from mxnet import np
-    >>> np.empty((2, 3)).shape
-    (2, 3)
+    >>> x = np.empty((2, 3))
+    >>> x[:] = 7
+    >>> x.shape, x.dtype
+    ((2, 3), dtype('float32'))
     """
     _order(order)
     return ndarray(nd.empty(_shape(shape), ctx, dtype))
 
 
 def full(shape, fill_value, dtype=None, order="C", ctx=None, out=None):
-    """An array whose elements are all `fill_value`.
+    """Array whose elements all have one value.
 
     Parameters
     ----------
     shape : int or tuple of int
-        The shape of the result.
+        The shape.
     fill_value : number or ndarray
-        The value of the elements.
+        The value. An array is broadcast to the shape.
     dtype : str or type, optional
-        The type of the result.
+        The type of the elements. By default bool for True and False, else float32, also for an integer (NumPy: int64).
     order : str, default 'C'
         Memory order; only 'C' is supported.
     ctx : Context, optional
         The device; None means the current context.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
@@ -180,9 +191,12 @@ def full(shape, fill_value, dtype=None, order="C", ctx=None, out=None):
     Examples
     --------
     >>> from mxnet import np
-    >>> np.full((2, 2), 7.0)
+    >>> np.full((2, 2), 7)
     array([[7., 7.],
            [7., 7.]])
+    >>> np.full((2, 2), np.array([1, 2]))
+    array([[1., 2.],
+           [1., 2.]])
     """
     _order(order)
     if isinstance(fill_value, ARRAYS):
@@ -194,22 +208,22 @@ def full(shape, fill_value, dtype=None, order="C", ctx=None, out=None):
 
 
 def full_like(a, fill_value, dtype=None, order="C", ctx=None, out=None):
-    """An array like `a` whose elements are all `fill_value`.
+    """Array of the shape and type of another one whose elements all have one value.
 
     Parameters
     ----------
-    a : array_like
-        The input.
-    fill_value : number or ndarray
-        The value of the elements.
+    a : ndarray
+        The array that gives shape and type.
+    fill_value : number
+        The value.
     dtype : str or type, optional
-        The type of the result.
+        The type of the elements; None means that of `a`.
     order : str, default 'C'
         Memory order; only 'C' is supported.
     ctx : Context, optional
-        The device; None means the current context.
+        Accepted and ignored: the result is on the device of `a`.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
@@ -218,28 +232,29 @@ def full_like(a, fill_value, dtype=None, order="C", ctx=None, out=None):
     Examples
     --------
     >>> from mxnet import np
-    >>> np.full_like(np.zeros((2,)), 7)
-    array([7., 7.])
+    >>> np.full_like(np.zeros((2, 2)), 7)
+    array([[7., 7.],
+           [7., 7.]])
     """
     _order(order)
     return call("_npi_full_like", a, fill_value=fill_value, dtype=dtype, out=out)
 
 
 def zeros_like(a, dtype=None, order="C", ctx=None, out=None):
-    """Zeros in the shape and type of `a`.
+    """Zeros in the shape and type of another array.
 
     Parameters
     ----------
-    a : array_like
-        The input.
+    a : ndarray
+        The array that gives shape and type.
     dtype : str or type, optional
-        The type of the result.
+        The type of the elements; None means that of `a`.
     order : str, default 'C'
         Memory order; only 'C' is supported.
     ctx : Context, optional
-        The device; None means the current context.
+        Accepted and ignored: the result is on the device of `a`.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
@@ -248,27 +263,27 @@ def zeros_like(a, dtype=None, order="C", ctx=None, out=None):
     Examples
     --------
     >>> from mxnet import np
-    >>> np.zeros_like(np.ones((2,)))
-    array([0., 0.])
+    >>> np.zeros_like(np.array([[1, 2]], dtype="int32"))
+    array([[0, 0]], dtype=int32)
     """
     return full_like(a, 0, dtype, order, ctx, out)
 
 
 def ones_like(a, dtype=None, order="C", ctx=None, out=None):
-    """Ones in the shape and type of `a`.
+    """Ones in the shape and type of another array.
 
     Parameters
     ----------
-    a : array_like
-        The input.
+    a : ndarray
+        The array that gives shape and type.
     dtype : str or type, optional
-        The type of the result.
+        The type of the elements; None means that of `a`.
     order : str, default 'C'
         Memory order; only 'C' is supported.
     ctx : Context, optional
-        The device; None means the current context.
+        Accepted and ignored: the result is on the device of `a`.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
@@ -277,26 +292,26 @@ def ones_like(a, dtype=None, order="C", ctx=None, out=None):
     Examples
     --------
     >>> from mxnet import np
-    >>> np.ones_like(np.zeros((2,)))
-    array([1., 1.])
+    >>> np.ones_like(np.array([[1, 2]]), dtype="int32")
+    array([[1, 1]], dtype=int32)
     """
     return full_like(a, 1, dtype, order, ctx, out)
 
 
 def empty_like(prototype, dtype=None, order="C", subok=False, shape=None):
-    """An array of the shape of another, whose values are not set.
+    """Array of the shape of another one whose elements are not initialized; write all of them before you read any.
 
     Parameters
     ----------
     prototype : ndarray
-        The array whose shape and data type are taken.
+        The array that gives shape, type and device.
     dtype : str or type, optional
-        The data type of the result.
+        The type of the elements; None means that of `prototype`.
     order : str, default 'C'
         Memory order; only 'C' is supported.
     subok : bool, default False
         Not supported; leave it False.
-    shape : int or tuple of int, optional
+    shape : None
         Not supported; leave it None.
 
     Returns
@@ -316,30 +331,40 @@ def empty_like(prototype, dtype=None, order="C", subok=False, shape=None):
 
 
 def arange(start, stop=None, step=1, dtype=None, ctx=None):
-    """Numbers from `start` (default 0) up to, but without, `stop`.
+    """Evenly spaced numbers from `start` up to, but not including, `stop`.
 
     Parameters
     ----------
     start : number
-        The first value.
-    stop : number
-        The end.
+        The first value; if `stop` is not given, this is `stop` and the first value is 0.
+    stop : number, optional
+        The end, which is not part of the result.
     step : number, default 1
-        The distance between two values.
+        The distance between two values; it may be negative, but not 0.
     dtype : str or type, optional
-        The type of the result.
+        The type of the elements; None means float32, also for integers (NumPy: int64).
     ctx : Context, optional
         The device; None means the current context.
 
     Returns
     -------
     ndarray
+        A vector of ceil((stop - start) / step) elements.
+
+    Notes
+    -----
+    float32 counts exactly up to 2²⁴ = 16,777,216; give `dtype="int64"` for larger indices. With a fractional step use
+    `linspace`, whose length does not depend on rounding.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.arange(0, 1, 0.25)
-    array([0.  , 0.25, 0.5 , 0.75])
+    >>> np.arange(3)
+    array([0., 1., 2.])
+    >>> np.arange(2, 10, 3, dtype="int32")
+    array([2, 5, 8], dtype=int32)
+    >>> np.arange(1, 0, -0.25)
+    array([1.  , 0.75, 0.5 , 0.25])
     """
     if step == 0:
         raise ZeroDivisionError("step cannot be 0")
@@ -359,36 +384,40 @@ def _exact(start, stop, step):
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, ctx=None):
-    """`num` numbers at equal distances.
+    """`num` evenly spaced numbers from `start` to `stop`.
 
     Parameters
     ----------
-    start : number
+    start : number or ndarray
         The first value.
-    stop : number
-        The end.
+    stop : number or ndarray
+        The last value, or the end if `endpoint` is False.
     num : int, default 50
-        Number of values.
+        The number of values.
     endpoint : bool, default True
         Whether `stop` is the last value.
     retstep : bool, default False
-        Whether the step is returned, too.
+        Whether to return the distance between two values as a second result.
     dtype : str or type, optional
-        The type of the result.
-    axis : int, tuple of int or None, optional
-        The axis or axes to work along; None means all elements, unless stated otherwise.
+        The type of the elements; None means float32.
+    axis : int, default 0
+        Only 0 is supported: the values lie along the first axis.
     ctx : Context, optional
         The device; None means the current context.
 
     Returns
     -------
-    ndarray
+    ndarray, or (ndarray, float) with `retstep=True`
 
     Examples
     --------
     >>> from mxnet import np
     >>> np.linspace(0, 1, 5)
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    >>> np.linspace(0, 1, 5, endpoint=False)
+    array([0. , 0.2, 0.4, 0.6, 0.8])
+    >>> np.linspace(0, 1, 3, retstep=True)
+    (array([0. , 0.5, 1. ]), np.float64(0.5))
     """
     if axis != 0:
         raise NotImplementedError("linspace: only axis 0 is supported")
@@ -402,24 +431,24 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 
 
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, ctx=None):
-    """`num` numbers from base^start to base^stop at equal ratios.
+    """`num` numbers from base^start to base^stop, evenly spaced on a logarithmic scale.
 
     Parameters
     ----------
     start : number
-        The first value.
+        The exponent of the first value.
     stop : number
-        The end.
+        The exponent of the last value, or of the end if `endpoint` is False.
     num : int, default 50
-        Number of values.
+        The number of values.
     endpoint : bool, default True
-        Whether `stop` is the last value.
+        Whether base^stop is the last value.
     base : float, default 10.0
         The base of the powers.
     dtype : str or type, optional
-        The type of the result.
-    axis : int, tuple of int or None, optional
-        The axis or axes to work along; None means all elements, unless stated otherwise.
+        The type of the elements; None means float32.
+    axis : int, default 0
+        Only 0 is supported.
     ctx : Context, optional
         The device; None means the current context.
 
@@ -432,6 +461,8 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, 
     >>> from mxnet import np
     >>> np.logspace(0, 2, 3)
     array([  1.,  10., 100.])
+    >>> np.logspace(0, 3, 4, base=2)
+    array([1., 2., 4., 8.])
     """
     if axis != 0:
         raise NotImplementedError("logspace: only axis 0 is supported")
@@ -439,20 +470,20 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, 
 
 
 def eye(N, M=None, k=0, dtype=onp.float32, **kwargs):
-    """A matrix with ones on a diagonal.
+    """Matrix with ones on a diagonal and zeros elsewhere.
 
     Parameters
     ----------
     N : int
-        Number of rows.
+        The number of rows.
     M : int, optional
-        Number of columns; for a window, its length.
+        The number of columns; None means N.
     k : int, default 0
-        The diagonal: 0 is the main one, positive ones lie above it.
-    dtype : str or type, optional
-        The type of the result.
+        The diagonal: 0 is the main one, positive ones lie above it, negative ones below it.
+    dtype : str or type, default float32
+        The type of the elements.
     **kwargs
-        NumPy's `where`, `casting`, `order`, `dtype` and `subok` at their defaults.
+        `ctx`, the device.
 
     Returns
     -------
@@ -464,19 +495,22 @@ def eye(N, M=None, k=0, dtype=onp.float32, **kwargs):
     >>> np.eye(2)
     array([[1., 0.],
            [0., 1.]])
+    >>> np.eye(2, 3, k=1)
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
     """
     return call("_npi_eye", N=N, M=M, k=k, dtype=dtype, ctx=kwargs.get("ctx"))
 
 
 def identity(n, dtype=None, ctx=None):
-    """The identity matrix.
+    """Identity matrix: a square matrix with ones on the main diagonal.
 
     Parameters
     ----------
     n : int
-        The size, or how often to repeat.
+        The number of rows and columns.
     dtype : str or type, optional
-        The type of the result.
+        The type of the elements; None means float32.
     ctx : Context, optional
         The device; None means the current context.
 
@@ -497,26 +531,32 @@ def identity(n, dtype=None, ctx=None):
 
 
 def indices(dimensions, dtype=onp.int32, ctx=None):
-    """The indices of every element of a grid: the first axis of the result tells the axis of the index.
+    """Index of every element of a grid: `np.indices(shape)[i]` holds the index along axis i.
 
     Parameters
     ----------
     dimensions : tuple of int
         The shape of the grid.
-    dtype : str or type, default onp.int32
-        The data type of the result.
+    dtype : str or type, default int32
+        The type of the indices.
     ctx : Context, optional
         The device; None means the current context.
 
     Returns
     -------
     ndarray
+        Of shape (len(dimensions), *dimensions).
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.indices((2, 2)).tolist()
-    [[[0, 0], [1, 1]], [[0, 1], [0, 1]]]
+    >>> rows, columns = np.indices((2, 3))
+    >>> rows
+    array([[0, 0, 0],
+           [1, 1, 1]], dtype=int32)
+    >>> columns
+    array([[0, 1, 2],
+           [0, 1, 2]], dtype=int32)
     """
     if not isinstance(dimensions, (tuple, list)):
         raise ValueError(f"The dimensions must be sequence of ints, got {dimensions!r}")
@@ -524,45 +564,51 @@ def indices(dimensions, dtype=onp.int32, ctx=None):
 
 
 def blackman(M, dtype=onp.float32, ctx=None):
-    """The Blackman window: 0.42 - 0.5 cos(2πn / (M - 1)) + 0.08 cos(4πn / (M - 1)).
+    """Blackman window: 0.42 - 0.5 cos(2πn / (M - 1)) + 0.08 cos(4πn / (M - 1)) for n = 0 … M - 1.
+
+    Multiplied with a piece of a signal, a window fades its ends, so that its spectrum has small side lobes.
 
     Parameters
     ----------
     M : int
-        The number of points.
-    dtype : str or type, default onp.float32
-        The data type of the result.
+        The number of points; 0 or less gives an empty array.
+    dtype : str or type, default float32
+        The type of the elements.
     ctx : Context, optional
         The device; None means the current context.
 
     Returns
     -------
     ndarray
+        Of shape (M,); the maximum, in the middle, is 1 if M is odd.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.blackman(5).round(2)
+    >>> np.abs(np.blackman(5)).round(2)
     array([0.  , 0.34, 1.  , 0.34, 0.  ])
     """
     return call("_npi_blackman", M=max(M, 0), dtype=dtype, ctx=ctx)
 
 
 def hamming(M, dtype=onp.float32, ctx=None):
-    """The Hamming window: 0.54 - 0.46 cos(2πn / (M - 1)).
+    """Hamming window: 0.54 - 0.46 cos(2πn / (M - 1)) for n = 0 … M - 1.
+
+    Its ends are 0.08, not 0; this makes the first side lobe of the spectrum small.
 
     Parameters
     ----------
     M : int
-        The number of points.
-    dtype : str or type, default onp.float32
-        The data type of the result.
+        The number of points; 0 or less gives an empty array.
+    dtype : str or type, default float32
+        The type of the elements.
     ctx : Context, optional
         The device; None means the current context.
 
     Returns
     -------
     ndarray
+        Of shape (M,); the maximum, in the middle, is 1 if M is odd.
 
     Examples
     --------
@@ -574,20 +620,23 @@ def hamming(M, dtype=onp.float32, ctx=None):
 
 
 def hanning(M, dtype=onp.float32, ctx=None):
-    """The Hann window: 0.5 - 0.5 cos(2πn / (M - 1)).
+    """Hann window: 0.5 - 0.5 cos(2πn / (M - 1)) for n = 0 … M - 1.
+
+    Its ends are 0.
 
     Parameters
     ----------
     M : int
-        The number of points.
-    dtype : str or type, default onp.float32
-        The data type of the result.
+        The number of points; 0 or less gives an empty array.
+    dtype : str or type, default float32
+        The type of the elements.
     ctx : Context, optional
         The device; None means the current context.
 
     Returns
     -------
     ndarray
+        Of shape (M,); the maximum, in the middle, is 1 if M is odd.
 
     Examples
     --------

@@ -1,12 +1,13 @@
 """`mx.np` functions of elements, made from tables: each is one operator, or NumPy itself for plain numbers."""
 
 import numbers
+from pathlib import Path
 
 import numpy as onp
 
+from .._core.advice.entries import entries
 from .._ops.numpy.elementwise import BINARY, EXACT, REVERSED, UNARY
 from ._call import binary, call, check_ufunc, unary
-from ._elementwise_words import WORDS
 
 SAME = {  # other names of a function
     "abs": "absolute", "fabs": "absolute", "deg2rad": "radians", "rad2deg": "degrees", "invert": "bitwise_not",
@@ -15,24 +16,18 @@ SAME = {  # other names of a function
 TURNED = {"greater": "less", "greater_equal": "less_equal", "less": "greater", "less_equal": "greater_equal"}
 _SPELLED = {"bitwise_not": "invert", "mod": "remainder"}
 
-_REST = """out : ndarray, optional
-    Where to write the result, of its shape and type.
+_WORDS = entries(Path(__file__).with_name("elementwise_words.txt"))
+_OUT = """out : ndarray, optional
+    Where to write the result; it must have the shape and the type of the result.
 **kwargs
-    NumPy's `where`, `casting`, `order`, `dtype` and `subok`, at their defaults only.
-
-Returns
--------
-ndarray, or a number if the inputs are numbers"""
-_UNARY_PARAMETERS = f"""Parameters
-----------
-x : ndarray or number
+    NumPy's `where`, `casting`, `order`, `dtype` and `subok`. Only their default values are supported."""
+_UNARY_PARAMETERS = f"""x : ndarray or number
     The input.
-{_REST}"""
-_BINARY_PARAMETERS = f"""Parameters
-----------
-x1, x2 : ndarray or number
-    The inputs, which are broadcast against each other.
-{_REST}"""
+{_OUT}"""
+_BINARY_PARAMETERS = f"""x1, x2 : ndarray or number
+    The inputs. Arrays of different shapes are broadcast against each other.
+{_OUT}"""
+_RETURNED = "ndarray, or a NumPy number if all inputs are numbers"
 
 
 def _unary(name, operator):
@@ -61,11 +56,21 @@ def _binary(name, operator):
 
 
 def _named(function, name, parameters):
-    summary, example = WORDS[name]
     function.__name__ = function.__qualname__ = name
     function.__module__ = "mxnet.numpy"
-    function.__doc__ = f"{summary}\n\n{parameters}\n\nExamples\n--------\n>>> from mxnet import np\n{example}\n"
+    function.__doc__ = _docstring(name, parameters)
     return function
+
+
+def _docstring(name, parameters):
+    """Summary, details, parameters, notes and an example; notes that functions share are named by a word."""
+    meanings, example = _WORDS[name]
+    sections = [meanings["about"], meanings.get("more"), f"Parameters\n----------\n{parameters}"]
+    sections.append(f"Returns\n-------\n{_RETURNED}")
+    notes = meanings.get("notes")
+    sections.append(notes and f"Notes\n-----\n{_WORDS['*'].meanings.get(notes, notes)}")
+    sections.append(f"Examples\n--------\n>>> from mxnet import np\n{example}\n")
+    return "\n\n".join(filter(None, sections))
 
 
 FUNCTIONS = {name: _unary(name, name) for name in (*UNARY, *EXACT)}

@@ -9,44 +9,61 @@ __all__ = ["einsum", "inner", "matmul", "outer", "polyval", "tensordot", "vdot"]
 
 
 def matmul(a, b, out=None, **kwargs):
-    """The matrix product; leading axes are batches and broadcast.
+    """Matrix product, which `a @ b` calls.
+
+    For two matrices the result is Σₖ a[i, k] · b[k, j]. The last two axes of arrays with more axes are matrices; the
+    axes before them are batches, which broadcast. A vector counts as a row on the left and as a column on the right,
+    and the added axis is removed from the result.
 
     Parameters
     ----------
-    a : array_like
-        The input.
-    b : array_like
-        The second input.
+    a : ndarray
+        Of shape (..., n, k) or (k,).
+    b : ndarray
+        Of shape (..., k, m) or (k,).
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
     **kwargs
-        NumPy's `where`, `casting`, `order`, `dtype` and `subok` at their defaults.
+        NumPy's `casting`, `order`, `dtype` and `subok`. Only their default values are supported.
 
     Returns
     -------
     ndarray
+        Of shape (..., n, m).
+
+    Notes
+    -----
+    A number is refused; multiply with `*`. `np.dot` differs for arrays of more than two axes: it does not broadcast
+    batches.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.matmul(np.ones((2, 3)), np.ones((3, 1)))
-    array([[3.],
-           [3.]])
+    >>> np.matmul(np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, 2]]))
+    array([[1., 4.],
+           [3., 8.]])
+    >>> np.matmul(np.ones((5, 2, 3)), np.ones((3, 4))).shape
+    (5, 2, 4)
+    >>> np.matmul(np.array([1, 2]), np.array([3, 4]))
+    array(11.)
     """
     return call("_npi_matmul", a, b, out=out)
 
 
 def tensordot(a, b, axes=2):
-    """The sum of products over the given axes.
+    """Sum of products over given axes of two arrays.
+
+    The result has the remaining axes of `a`, followed by those of `b`.
 
     Parameters
     ----------
-    a : array_like
-        The input.
-    b : array_like
-        The second input.
-    axes : int or sequence
-        The axes to sum over; None reverses all axes.
+    a : ndarray
+        The first array.
+    b : ndarray
+        The second array.
+    axes : int or pair of sequences, default 2
+        A number n: the last n axes of `a` and the first n of `b`. A pair: the axes of `a` and the axes of `b`, matched
+        in order. Matched axes must have the same length.
 
     Returns
     -------
@@ -55,8 +72,14 @@ def tensordot(a, b, axes=2):
     Examples
     --------
     >>> from mxnet import np
-    >>> np.tensordot(np.ones((2, 3)), np.ones((3, 4)), axes=1).shape
-    (2, 4)
+    >>> a, b = np.ones((2, 3, 4)), np.ones((3, 4, 5))
+    >>> np.tensordot(a, b).shape
+    (2, 5)
+    >>> np.tensordot(a, b, axes=([1], [0])).shape
+    (2, 4, 4, 5)
+    >>> np.tensordot(np.array([1, 2]), np.array([3, 4]), axes=0)
+    array([[3., 4.],
+           [6., 8.]])
     """
     if isinstance(axes, numbers.Integral):
         return call("_npi_tensordot_int_axes", a, b, axes=int(axes))
@@ -69,85 +92,95 @@ def tensordot(a, b, axes=2):
 
 
 def inner(a, b):
-    """The sum of products over the last axes.
+    """Inner product: sum of products over the last axis of both arrays.
 
     Parameters
     ----------
-    a : array_like
-        The input.
-    b : array_like
-        The second input.
+    a : ndarray
+        Of shape (..., k).
+    b : ndarray
+        Of shape (..., k); its last axis is as long as that of `a`.
 
     Returns
     -------
     ndarray
+        Of shape a.shape[:-1] + b.shape[:-1]; a zero-dimensional array for two vectors.
 
     Examples
     --------
     >>> from mxnet import np
     >>> np.inner(np.array([1, 2]), np.array([3, 4]))
     array(11.)
+    >>> np.inner(np.ones((2, 3)), np.ones((4, 3))).shape
+    (2, 4)
     """
     numbers_alone = not isinstance(a, Traced) and not (a.ndim and b.ndim)
     return a * b if numbers_alone else tensordot(a, b, [-1, -1])
 
 
 def outer(a, b):
-    """Products of all pairs of elements of two vectors.
+    """Outer product: the products of all pairs of elements, a[i] · b[j].
 
     Parameters
     ----------
-    a : array_like
-        The input.
-    b : array_like
-        The second input.
+    a : ndarray
+        The first input; it is flattened to length n.
+    b : ndarray
+        The second input; it is flattened to length m.
 
     Returns
     -------
     ndarray
+        Of shape (n, m).
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.outer(np.array([1, 2]), np.array([3, 4]))
-    array([[3., 4.],
-           [6., 8.]])
+    >>> np.outer(np.array([1, 2]), np.array([3, 4, 5]))
+    array([[ 3.,  4.,  5.],
+           [ 6.,  8., 10.]])
     """
     return tensordot(a.reshape(-1), b.reshape(-1), 0)
 
 
 def vdot(a, b):
-    """The sum of the products of all elements.
+    """Sum of the products of corresponding elements; both arrays are flattened first.
 
     Parameters
     ----------
-    a : array_like
-        The input.
-    b : array_like
-        The second input.
+    a : ndarray
+        The first input.
+    b : ndarray
+        The second input, with as many elements as the first.
 
     Returns
     -------
     ndarray
+        A zero-dimensional array.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> float(np.vdot(np.array([1, 2]), np.array([3, 4])))
-    11.0
+    >>> np.vdot(np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, 1]]))
+    array(5.)
     """
     return tensordot(a.reshape(-1), b.reshape(-1), 1)
 
 
 def einsum(*operands, **kwargs):
-    """Einstein's summation: products summed over the axes that the result does not name.
+    """Einstein summation: products of arrays, summed over the axes that the result does not name.
+
+    The subscripts name each axis of each input by a letter, and the axes of the result after `->`. A letter that two
+    inputs share multiplies their elements along it; a letter that the result omits is summed. `...` stands for any
+    further axes, which broadcast.
 
     Parameters
     ----------
-    *operands : ndarray
-        The inputs.
+    *operands : str and ndarrays
+        The subscripts, such as `"ij,jk->ik"`, followed by one array for each term. Without `->`, the result has the
+        letters that occur once, in alphabetical order.
     **kwargs
-        NumPy's `where`, `casting`, `order`, `dtype` and `subok` at their defaults.
+        `out`: where to write the result. `optimize`: accepted; the order of the products is always chosen.
 
     Returns
     -------
@@ -156,8 +189,16 @@ def einsum(*operands, **kwargs):
     Examples
     --------
     >>> from mxnet import np
-    >>> np.einsum("ij,j->i", np.array([[1, 2], [3, 4]]), np.array([1, 1]))
-    array([3., 7.])
+    >>> a, b = np.array([[1, 2], [3, 4]]), np.array([[1, 1], [0, 1]])
+    >>> np.einsum("ij,jk->ik", a, b)
+    array([[1., 3.],
+           [3., 7.]])
+    >>> np.einsum("ii->i", a)
+    array([1., 4.])
+    >>> np.einsum("ij->j", a)
+    array([4., 6.])
+    >>> np.einsum("bij,bjk->bik", np.ones((5, 2, 3)), np.ones((5, 3, 4))).shape
+    (5, 2, 4)
     """
     out, optimize = kwargs.pop("out", None), kwargs.pop("optimize", False)
     if kwargs:
@@ -169,18 +210,19 @@ def einsum(*operands, **kwargs):
 
 
 def polyval(p, x):
-    """The value of a polynomial: p[0]·xⁿ + … + p[n].
+    """Value of a polynomial: p[0]·xⁿ + p[1]·xⁿ⁻¹ + … + p[n].
 
     Parameters
     ----------
-    p : array_like
-        The coefficients, highest power first.
-    x : array_like
-        Where to evaluate it.
+    p : ndarray
+        The n + 1 coefficients, the highest power first.
+    x : ndarray
+        Where to evaluate the polynomial. Numbers and lists are refused; use `np.array`.
 
     Returns
     -------
     ndarray
+        Of the shape of `x`.
 
     Examples
     --------

@@ -16,28 +16,42 @@ INFINITE = float("inf")
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
-    """The norm of vectors or matrices.
+    """Norm of vectors or matrices.
+
+    For a vector, `ord` p means (Σ |x|ᵖ)^(1/p). For a matrix, 1 and infinity are the largest sum of absolute values of a
+    column and of a row, 2 is the largest singular value, `'fro'` the root of the sum of squares, `'nuc'` the sum of the
+    singular values.
 
     Parameters
     ----------
     x : ndarray
         The input.
-    ord : number or str, optional
-        The order of the norm; None: the root of the sum of squares.
+    ord : int, float, inf, -inf, 'fro', 'nuc', optional
+        The order of the norm. None: the root of the sum of squares of all elements, whatever the number of axes.
     axis : int or tuple of two ints, optional
-        The axis of vectors, or the axes of matrices; None: all.
+        An int: the axis of vectors. Two ints: the axes of matrices. None: the whole array.
     keepdims : bool, default False
-        Whether reduced axes stay with length 1.
+        Whether the reduced axes stay in the result with length 1.
 
     Returns
     -------
     ndarray
+        A zero-dimensional array if the whole array is reduced.
+
+    Notes
+    -----
+    The norm of integers is float32. MXNet returns an integer there, with a wrong value.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.linalg.norm(np.array([[3, 4], [6, 8]]), axis=1)
+    >>> x = np.array([[3, 4], [6, 8]])
+    >>> np.linalg.norm(x, axis=1)
     array([ 5., 10.])
+    >>> np.linalg.norm(x)
+    array(11.18034)
+    >>> np.linalg.norm(x, ord=1, axis=(0, 1))
+    array(12.)
     """
     if axis is not None and not isinstance(axis, (numbers.Integral, tuple, list)):
         raise TypeError("'axis' must be None, an integer or a tuple of integers.")
@@ -80,38 +94,59 @@ def _matrix_norm(x, ord, axes, keepdims):
 
 
 def cholesky(a):
-    """The lower triangular L with L Lᵀ = a, of a positive definite matrix.
+    """Cholesky decomposition of a positive definite matrix: the lower triangular L with L Lᵀ = a.
 
     Parameters
     ----------
     a : ndarray
-        The matrix, or a batch of matrices in the last two axes.
+        A symmetric positive definite matrix, or a batch of them, (..., n, n), float32 or float64. Only the lower
+        triangle is read.
 
     Returns
     -------
     ndarray
+        Of the shape of `a`.
+
+    Raises
+    ------
+    MXNetError
+        If the matrix is not positive definite.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.linalg.cholesky(np.array([[4, 2], [2, 5]]))
+    >>> root = np.linalg.cholesky(np.array([[4, 2], [2, 5]]))
+    >>> root
     array([[2., 0.],
            [1., 2.]])
+    >>> np.matmul(root, root.T)
+    array([[4., 2.],
+           [2., 5.]])
     """
     return call("_npi_cholesky", a)
 
 
 def inv(a):
-    """The inverse of a matrix.
+    """Inverse of a matrix: a · inv(a) is the identity.
 
     Parameters
     ----------
     a : ndarray
-        The matrix, or a batch of matrices in the last two axes.
+        A square matrix, or a batch of them, (..., n, n), float32 or float64.
 
     Returns
     -------
     ndarray
+        Of the shape of `a`.
+
+    Raises
+    ------
+    MXNetError
+        If the matrix is singular.
+
+    Notes
+    -----
+    To solve a x = b, `np.linalg.solve(a, b)` is faster and more accurate than `inv(a) @ b`.
 
     Examples
     --------
@@ -124,37 +159,43 @@ def inv(a):
 
 
 def det(a):
-    """The determinant of a matrix.
+    """Determinant of a matrix.
 
     Parameters
     ----------
     a : ndarray
-        The matrix, or a batch of matrices in the last two axes.
+        A square matrix, or a batch of them, (..., n, n), float32 or float64.
 
     Returns
     -------
     ndarray
+        Of the shape of the batch; a zero-dimensional array for one matrix.
+
+    Notes
+    -----
+    The determinant of a large matrix easily overflows; `slogdet` returns its logarithm.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> float(np.linalg.det(np.array([[1, 2], [3, 4]])))
-    -2.0
+    >>> np.linalg.det(np.array([[[1, 2], [3, 5]], [[2, 0], [0, 3]]]))
+    array([-1.,  6.])
     """
     return call("_npi_det", a)
 
 
 def slogdet(a):
-    """The sign of the determinant and the logarithm of its absolute value.
+    """Sign and logarithm of the absolute value of the determinant: det = sign · e^logarithm.
 
     Parameters
     ----------
     a : ndarray
-        The matrix, or a batch of matrices in the last two axes.
+        A square matrix, or a batch of them, (..., n, n), float32 or float64.
 
     Returns
     -------
     (sign, logarithm)
+        Two arrays of the shape of the batch. A singular matrix has the sign 0 and the logarithm -inf.
 
     Examples
     --------
@@ -167,62 +208,88 @@ def slogdet(a):
 
 
 def solve(a, b):
-    """The x with a x = b.
+    """Solution x of the linear equations a x = b.
 
     Parameters
     ----------
     a : ndarray
-        The matrix, or a batch of matrices in the last two axes.
+        The coefficients, a square matrix or a batch of them, (..., n, n).
     b : ndarray
-        The right-hand side.
+        The right-hand sides, (n,) or (..., n, k) for k of them.
 
     Returns
     -------
     ndarray
+        Of the shape of `b`.
+
+    Raises
+    ------
+    MXNetError
+        If `a` is singular.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.linalg.solve(np.array([[2, 0], [0, 4]]), np.array([2, 8]))
-    array([1., 2.])
+    >>> np.linalg.solve(np.array([[3, 1], [1, 2]]), np.array([9, 8]))
+    array([2., 3.])
     """
     return call("_npi_solve", a, b)
 
 
 def svd(a):
-    """The singular value decomposition: a = U diag(L) V.
+    """Singular value decomposition: a = U · diag(L) · V.
 
     Parameters
     ----------
     a : ndarray
-        The matrix, or a batch of matrices in the last two axes.
+        A matrix, or a batch of them, (..., m, n). MXNet accepts only m ≤ n.
 
     Returns
     -------
     (U, L, V)
+        With k = min(m, n): U of shape (..., m, k), L of shape (..., k), the singular values, descending, and V of shape
+        (..., k, n). The columns of U and the rows of V are orthonormal.
+
+    Notes
+    -----
+    This is NumPy's decomposition with `full_matrices=False`. The signs of corresponding vectors of U and V are not
+    determined by the equation.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> u, values, v = np.linalg.svd(np.array([[2, 0], [0, 3]]))
+    >>> u, values, v = np.linalg.svd(np.array([[2, 0, 0], [0, 3, 0]]))
     >>> values
     array([3., 2.])
+    >>> np.dot(u * values, v)
+    array([[2., 0., 0.],
+           [0., 3., 0.]])
     """
     return tuple(call("_npi_svd", a))
 
 
 def eig(a):
-    """The eigenvalues and eigenvectors of a matrix, where they are real.
+    """Eigenvalues and eigenvectors of a square matrix, where the eigenvalues are real.
 
     Parameters
     ----------
     a : ndarray
-        The matrix, or a batch of matrices in the last two axes.
+        A square matrix, or a batch of them, (..., n, n).
 
     Returns
     -------
     (values, vectors)
-        The vectors are columns.
+        Values of shape (..., n), in no particular order; vectors of shape (..., n, n), where column i belongs to value
+        i and has the length 1.
+
+    Raises
+    ------
+    MXNetError
+        If an eigenvalue is complex, which `mx.np` arrays cannot hold.
+
+    Notes
+    -----
+    Without a gradient. Use `eigh` for symmetric matrices: it is faster, sorts and has a gradient.
 
     Examples
     --------
@@ -230,45 +297,54 @@ def eig(a):
     >>> values, vectors = np.linalg.eig(np.array([[2, 0], [0, 3]]))
     >>> values
     array([2., 3.])
+    >>> vectors
+    array([[1., 0.],
+           [0., 1.]])
     """
     return tuple(call("_npi_eig", a))
 
 
 def eigvals(a):
-    """The eigenvalues of a matrix, where they are real.
+    """Eigenvalues of a square matrix, where they are real.
 
     Parameters
     ----------
     a : ndarray
-        The matrix, or a batch of matrices in the last two axes.
+        A square matrix, or a batch of them, (..., n, n).
 
     Returns
     -------
     ndarray
+        Of shape (..., n), in no particular order.
+
+    Raises
+    ------
+    MXNetError
+        If an eigenvalue is complex, which `mx.np` arrays cannot hold.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.linalg.eigvals(np.array([[2, 0], [0, 3]]))
+    >>> np.linalg.eigvals(np.array([[2, 1], [0, 3]]))
     array([2., 3.])
     """
     return call("_npi_eigvals", a)
 
 
 def eigh(a, UPLO="L"):
-    """The eigenvalues and eigenvectors of a symmetric matrix.
+    """Eigenvalues and eigenvectors of a symmetric matrix: a = V · diag(w) · Vᵀ.
 
     Parameters
     ----------
     a : ndarray
-        The matrix, or a batch of matrices in the last two axes.
+        A symmetric matrix, or a batch of them, (..., n, n).
     UPLO : str, default 'L'
-        Which triangle is read: L the lower one, U the upper one.
+        Which triangle is read: 'L' the lower one, 'U' the upper one. The other one is assumed to mirror it.
 
     Returns
     -------
     (values, vectors)
-        The vectors are columns.
+        Values of shape (..., n), ascending; vectors of shape (..., n, n), where column i belongs to value i.
 
     Examples
     --------
@@ -276,23 +352,27 @@ def eigh(a, UPLO="L"):
     >>> values, vectors = np.linalg.eigh(np.array([[2, 1], [1, 2]]))
     >>> values
     array([1., 3.])
+    >>> np.abs(vectors)
+    array([[0.70710677, 0.70710677],
+           [0.70710677, 0.70710677]])
     """
     return tuple(call("_npi_eigh", a, UPLO=UPLO))
 
 
 def eigvalsh(a, UPLO="L"):
-    """The eigenvalues of a symmetric matrix, ascending.
+    """Eigenvalues of a symmetric matrix, ascending.
 
     Parameters
     ----------
     a : ndarray
-        The matrix, or a batch of matrices in the last two axes.
+        A symmetric matrix, or a batch of them, (..., n, n).
     UPLO : str, default 'L'
-        Which triangle is read: L the lower one, U the upper one.
+        Which triangle is read: 'L' the lower one, 'U' the upper one.
 
     Returns
     -------
     ndarray
+        Of shape (..., n).
 
     Examples
     --------
@@ -304,20 +384,22 @@ def eigvalsh(a, UPLO="L"):
 
 
 def pinv(a, rcond=1e-15, hermitian=False):
-    """The Moore-Penrose pseudo-inverse of a matrix.
+    """Moore-Penrose pseudo-inverse of a matrix, the inverse in the sense of least squares.
 
     Parameters
     ----------
     a : ndarray
-        The matrix, or a batch of matrices in the last two axes.
-    rcond : number or ndarray, default 1e-15
-        Singular values below this part of the greatest count as zero.
+        A matrix, or a batch of them, (..., m, n).
+    rcond : float or ndarray, default 1e-15
+        Singular values below this share of the largest one count as zero. 1e-15 suits float64; for float32 use about
+        1e-6.
     hermitian : bool, default False
-        Whether the matrix is symmetric, which is faster.
+        Whether the matrices are symmetric, which is faster.
 
     Returns
     -------
     ndarray
+        Of shape (..., n, m).
 
     Examples
     --------
@@ -332,49 +414,52 @@ def pinv(a, rcond=1e-15, hermitian=False):
 
 
 def tensorinv(a, ind=2):
-    """The inverse with respect to tensordot: tensordot(tensorinv(a), a, ind) is the identity.
+    """Inverse with respect to `tensordot`: `np.tensordot(tensorinv(a, ind), a, ind)` is the identity.
 
     Parameters
     ----------
     a : ndarray
-        The matrix, or a batch of matrices in the last two axes.
+        The input. The product of its first `ind` lengths equals that of the others.
     ind : int, default 2
-        The number of axes of the rows.
+        How many of the first axes take the place of the rows of a matrix.
 
     Returns
     -------
     ndarray
+        Of shape a.shape[ind:] + a.shape[:ind].
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.linalg.tensorinv(np.eye(4).reshape(2, 2, 4), ind=2).shape
+    >>> a = np.eye(4).reshape(2, 2, 4)
+    >>> np.linalg.tensorinv(a, ind=2).shape
     (4, 2, 2)
     """
     return call("_npi_tensorinv", a, ind=ind)
 
 
 def tensorsolve(a, b, axes=None):
-    """The x with tensordot(a, x, x.ndim) = b.
+    """Solution x of `np.tensordot(a, x, x.ndim) = b`.
 
     Parameters
     ----------
     a : ndarray
-        The matrix, or a batch of matrices in the last two axes.
+        The coefficients, of shape b.shape + x.shape; both parts have the same product.
     b : ndarray
         The right-hand side.
     axes : tuple of int, optional
-        The axes of `a` to move to its end first.
+        Axes of `a` that are moved to the end first.
 
     Returns
     -------
     ndarray
+        The solution x, of shape a.shape[b.ndim:].
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.linalg.tensorsolve(np.eye(4).reshape(2, 2, 2, 2), np.ones((2, 2)))
-    array([[1., 1.],
-           [1., 1.]])
+    >>> a = 2 * np.eye(6).reshape(2, 3, 6)
+    >>> np.linalg.tensorsolve(a, np.ones((2, 3)))
+    array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
     """
     return call("_npi_tensorsolve", a, b, a_axes=axes)

@@ -39,26 +39,32 @@ def _draw(operator, parameters, size, ctx=None, out=None, **attrs):
 
 
 def uniform(low=0.0, high=1.0, size=None, dtype=None, ctx=None, out=None):
-    """Numbers drawn evenly from [low, high).
+    """Uniformly distributed numbers from [low, high).
+
+    The density is 1 / (high - low); mean (low + high) / 2, variance (high - low)² / 12.
 
     Parameters
     ----------
-    low : number or ndarray, default 0.0
-        The lower end of the range, which is part of it.
-    high : number or ndarray, default 1.0
-        The upper end of the range, which is not part of it.
+    low : float or ndarray, default 0.0
+        The lower bound, which may be drawn.
+    high : float or ndarray, default 1.0
+        The upper bound, which is not drawn.
     size : int or tuple of int, optional
-        The shape of the result; None: that of the parameters.
+        The shape of the result. None: that of the parameters broadcast against each other, `()` for numbers.
     dtype : str or type, optional
-        The data type of the result.
+        float16, float32 or float64; None means float32.
     ctx : Context, optional
         The device; None means the current context.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
     ndarray
+
+    Notes
+    -----
+    `npx.random.seed` sets the seed; `numpy.random.seed` has no effect.
 
     Examples
     --------
@@ -66,27 +72,72 @@ def uniform(low=0.0, high=1.0, size=None, dtype=None, ctx=None, out=None):
     >>> npx.random.seed(0)
     >>> np.random.uniform(0, 1, size=(3,))
     array([0.5488135 , 0.5928446 , 0.71518934])
+    >>> np.random.uniform(np.array([0, 10]), np.array([1, 20])).shape
+    (2,)
     """
     return _draw("uniform", {"low": low, "high": high}, size, ctx, out, dtype=dtype)
 
 
 def normal(loc=0.0, scale=1.0, size=None, dtype=None, ctx=None, out=None):
-    """Normally distributed numbers.
+    """Normally distributed (Gaussian) numbers.
+
+    The density is exp(-(x - loc)² / (2 scale²)) / (scale √(2π)).
 
     Parameters
     ----------
-    loc : number or ndarray, default 0.0
+    loc : float or ndarray, default 0.0
         The mean.
-    scale : number or ndarray, default 1.0
-        The standard deviation.
+    scale : float or ndarray, default 1.0
+        The standard deviation, not the variance; not negative.
     size : int or tuple of int, optional
-        The shape of the result; None: that of the parameters.
+        The shape of the result. None: that of the parameters broadcast against each other, `()` for numbers.
     dtype : str or type, optional
-        The data type of the result.
+        float16, float32 or float64; None means float32.
     ctx : Context, optional
         The device; None means the current context.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
+
+    Returns
+    -------
+    ndarray
+
+    Notes
+    -----
+    The gradients with respect to `loc` and `scale` are computed, so that it can be used for the reparametrization
+    trick.
+
+    Examples
+    --------
+    >>> from mxnet import np, npx
+    >>> npx.random.seed(0)
+    >>> np.random.normal(0, 1, size=(3,))
+    array([2.2122064, 1.1630787, 0.7740038])
+    >>> np.random.normal(np.array([0, 100]), 1).shape
+    (2,)
+    """
+    return _draw("normal", {"loc": loc, "scale": scale}, size, ctx, out, dtype=dtype)
+
+
+def lognormal(mean=0.0, sigma=1.0, size=None, dtype=None, ctx=None, out=None):
+    """Numbers whose logarithms are normally distributed: exp(mean + sigma · z) with z standard normal.
+
+    The mean of the numbers is exp(mean + sigma² / 2).
+
+    Parameters
+    ----------
+    mean : float or ndarray, default 0.0
+        The mean of the logarithms.
+    sigma : float or ndarray, default 1.0
+        The standard deviation of the logarithms.
+    size : int or tuple of int, optional
+        The shape of the result. None: that of the parameters broadcast against each other, `()` for numbers.
+    dtype : str or type, optional
+        float16, float32 or float64; None means float32.
+    ctx : Context, optional
+        The device; None means the current context.
+    out : ndarray, optional
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
@@ -96,39 +147,8 @@ def normal(loc=0.0, scale=1.0, size=None, dtype=None, ctx=None, out=None):
     --------
     >>> from mxnet import np, npx
     >>> npx.random.seed(0)
-    >>> np.random.normal(0, 1, size=(3,))
-    array([2.2122064, 1.1630787, 0.7740038])
-    """
-    return _draw("normal", {"loc": loc, "scale": scale}, size, ctx, out, dtype=dtype)
-
-
-def lognormal(mean=0.0, sigma=1.0, size=None, dtype=None, ctx=None, out=None):
-    """Numbers whose logarithms are normally distributed.
-
-    Parameters
-    ----------
-    mean : number or ndarray, default 0.0
-        The mean of the logarithms.
-    sigma : number or ndarray, default 1.0
-        The standard deviation of the logarithms.
-    size : int or tuple of int, optional
-        The shape of the result; None: that of the parameters.
-    dtype : str or type, optional
-        The data type of the result.
-    ctx : Context, optional
-        The device; None means the current context.
-    out : ndarray, optional
-        Where to write the result, of its shape and type.
-
-    Returns
-    -------
-    ndarray
-
-    Examples
-    --------
-    >>> from mxnet import np, npx
-    >>> np.random.lognormal(size=(3,)).shape
-    (3,)
+    >>> np.random.lognormal(0, 0.5, size=(3,))
+    array([3.022557 , 1.7887899, 1.4725593])
     """
     from . import exp
 
@@ -138,18 +158,20 @@ def lognormal(mean=0.0, sigma=1.0, size=None, dtype=None, ctx=None, out=None):
 def logistic(loc=0.0, scale=1.0, size=None, ctx=None, out=None):
     """Numbers of the logistic distribution.
 
+    The distribution function is 1 / (1 + exp(-(x - loc) / scale)); the variance is scale² π² / 3.
+
     Parameters
     ----------
-    loc : number or ndarray, default 0.0
-        The centre.
-    scale : number or ndarray, default 1.0
-        The scale.
+    loc : float or ndarray, default 0.0
+        The mean.
+    scale : float or ndarray, default 1.0
+        The scale; positive.
     size : int or tuple of int, optional
-        The shape of the result; None: that of the parameters.
+        The shape of the result. None: that of the parameters broadcast against each other, `()` for numbers.
     ctx : Context, optional
         The device; None means the current context.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
@@ -157,28 +179,32 @@ def logistic(loc=0.0, scale=1.0, size=None, ctx=None, out=None):
 
     Examples
     --------
-    >>> from mxnet import np
-    >>> np.random.logistic(size=(3,)).shape
-    (3,)
+    >>> from mxnet import np, npx
+    >>> npx.random.seed(0)
+    >>> np.random.logistic(0, 1, size=(3,))
+    array([0.19587798, 0.3757374 , 0.9207227 ])
     """
     return _draw("logistic", {"loc": loc, "scale": scale}, size, ctx, out)
 
 
 def gumbel(loc=0.0, scale=1.0, size=None, ctx=None, out=None):
-    """Numbers of the Gumbel distribution.
+    """Numbers of the Gumbel distribution, that of the largest of many samples.
+
+    The distribution function is exp(-exp(-(x - loc) / scale)); the mean is loc + 0.5772 scale. The index of the largest
+    of logits plus Gumbel noise is a sample of the categorical distribution.
 
     Parameters
     ----------
-    loc : number or ndarray, default 0.0
+    loc : float or ndarray, default 0.0
         The mode.
-    scale : number or ndarray, default 1.0
-        The scale.
+    scale : float or ndarray, default 1.0
+        The scale; positive.
     size : int or tuple of int, optional
-        The shape of the result; None: that of the parameters.
+        The shape of the result. None: that of the parameters broadcast against each other, `()` for numbers.
     ctx : Context, optional
         The device; None means the current context.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
@@ -186,9 +212,10 @@ def gumbel(loc=0.0, scale=1.0, size=None, ctx=None, out=None):
 
     Examples
     --------
-    >>> from mxnet import np
-    >>> np.random.gumbel(size=(3,)).shape
-    (3,)
+    >>> from mxnet import np, npx
+    >>> npx.random.seed(0)
+    >>> np.random.gumbel(0, 1, size=(3,))
+    array([0.51083136, 0.64851236, 1.0930041 ])
     """
     return _draw("gumbel", {"loc": loc, "scale": scale}, size, ctx, out)
 
@@ -196,16 +223,18 @@ def gumbel(loc=0.0, scale=1.0, size=None, ctx=None, out=None):
 def exponential(scale=1.0, size=None, ctx=None, out=None):
     """Exponentially distributed numbers.
 
+    The density is exp(-x / scale) / scale for x ≥ 0.
+
     Parameters
     ----------
-    scale : number or ndarray, default 1.0
-        The mean.
+    scale : float or ndarray, default 1.0
+        The mean, which is one over the rate; positive.
     size : int or tuple of int, optional
-        The shape of the result; None: that of the parameters.
+        The shape of the result. None: that of the parameters broadcast against each other, `()` for numbers.
     ctx : Context, optional
         The device; None means the current context.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
@@ -213,26 +242,29 @@ def exponential(scale=1.0, size=None, ctx=None, out=None):
 
     Examples
     --------
-    >>> from mxnet import np
-    >>> np.random.exponential(2, size=(3,)).shape
-    (3,)
+    >>> from mxnet import np, npx
+    >>> npx.random.seed(0)
+    >>> np.random.exponential(2, size=(3,))
+    array([1.1999931 , 1.045646  , 0.67041594])
     """
     return _draw("exponential", {"scale": scale}, size, ctx, out)
 
 
 def rayleigh(scale=1.0, size=None, ctx=None, out=None):
-    """Numbers of the Rayleigh distribution.
+    """Numbers of the Rayleigh distribution: the length of a vector of two normal numbers of mean 0.
+
+    The density is x / scale² · exp(-x² / (2 scale²)) for x ≥ 0.
 
     Parameters
     ----------
-    scale : number or ndarray, default 1.0
-        The scale.
+    scale : float or ndarray, default 1.0
+        The standard deviation of the two normal numbers; not negative.
     size : int or tuple of int, optional
-        The shape of the result; None: that of the parameters.
+        The shape of the result. None: that of the parameters broadcast against each other, `()` for numbers.
     ctx : Context, optional
         The device; None means the current context.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
@@ -240,26 +272,29 @@ def rayleigh(scale=1.0, size=None, ctx=None, out=None):
 
     Examples
     --------
-    >>> from mxnet import np
-    >>> np.random.rayleigh(size=(3,)).shape
-    (3,)
+    >>> from mxnet import np, npx
+    >>> npx.random.seed(0)
+    >>> np.random.rayleigh(1, size=(3,))
+    array([1.0954419, 1.0225683, 0.8187893])
     """
     return _draw("rayleigh", {"scale": scale}, size, ctx, out)
 
 
 def pareto(a, size=None, ctx=None, out=None):
-    """Numbers of the Pareto distribution of the second kind, with density a·(1 + x)^(-a - 1).
+    """Numbers of the Pareto distribution of the second kind (Lomax).
+
+    The density is a (1 + x)^(-a - 1) for x ≥ 0. Add 1 for the classical Pareto distribution, which begins at 1.
 
     Parameters
     ----------
-    a : number or ndarray
-        The shape of the distribution.
+    a : float or ndarray
+        The shape; positive. The mean is finite only for a > 1.
     size : int or tuple of int, optional
-        The shape of the result; None: that of the parameters.
+        The shape of the result. None: that of the parameters broadcast against each other, `()` for numbers.
     ctx : Context, optional
         The device; None means the current context.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
@@ -267,9 +302,10 @@ def pareto(a, size=None, ctx=None, out=None):
 
     Examples
     --------
-    >>> from mxnet import np
-    >>> np.random.pareto(3, size=(3,)).shape
-    (3,)
+    >>> from mxnet import np, npx
+    >>> npx.random.seed(0)
+    >>> np.random.pareto(3, size=(3,))
+    array([0.22140136, 0.19038206, 0.11821759])
     """
     return _draw("pareto", {"a": a}, size, ctx, out)
 
@@ -277,16 +313,18 @@ def pareto(a, size=None, ctx=None, out=None):
 def weibull(a, size=None, ctx=None, out=None):
     """Numbers of the Weibull distribution of scale 1.
 
+    The density is a x^(a - 1) exp(-x^a) for x ≥ 0. Multiply the result by another scale.
+
     Parameters
     ----------
-    a : number or ndarray
-        The shape of the distribution.
+    a : float or ndarray
+        The shape; not negative. 1 gives the exponential distribution.
     size : int or tuple of int, optional
-        The shape of the result; None: that of the parameters.
+        The shape of the result. None: that of the parameters broadcast against each other, `()` for numbers.
     ctx : Context, optional
         The device; None means the current context.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
@@ -294,22 +332,23 @@ def weibull(a, size=None, ctx=None, out=None):
 
     Examples
     --------
-    >>> from mxnet import np
-    >>> np.random.weibull(3, size=(3,)).shape
-    (3,)
+    >>> from mxnet import np, npx
+    >>> npx.random.seed(0)
+    >>> np.random.weibull(3, size=(3,))
+    array([0.84343106, 0.8055977 , 0.69465864])
     """
     return _draw("weibull", {"a": a}, size, ctx, out)
 
 
 def power(a, size=None):
-    """Numbers of [0, 1] with density a·x^(a - 1).
+    """Numbers from [0, 1] with the density a · x^(a - 1).
 
     Parameters
     ----------
-    a : number or ndarray
-        The shape of the distribution.
+    a : float or ndarray
+        The exponent; positive. 1 gives the uniform distribution.
     size : int or tuple of int, optional
-        The shape of the result; None: that of the parameters.
+        The shape of the result. None: that of the parameters broadcast against each other, `()` for numbers.
 
     Returns
     -------
@@ -317,30 +356,33 @@ def power(a, size=None):
 
     Examples
     --------
-    >>> from mxnet import np
-    >>> np.random.power(3, size=(3,)).shape
-    (3,)
+    >>> from mxnet import np, npx
+    >>> npx.random.seed(0)
+    >>> np.random.power(3, size=(3,))
+    array([0.7669823 , 0.7411738 , 0.65793866])
     """
     return _draw("powerd", {"a": a}, size)
 
 
 def gamma(shape, scale=1.0, size=None, dtype=None, ctx=None, out=None):
-    """Numbers of the gamma distribution, whose mean is shape · scale.
+    """Numbers of the gamma distribution.
+
+    The density is proportional to x^(shape - 1) exp(-x / scale); mean shape · scale, variance shape · scale².
 
     Parameters
     ----------
-    shape : number or ndarray
-        The shape of the distribution.
-    scale : number or ndarray, default 1.0
-        The scale.
+    shape : float or ndarray
+        The shape of the distribution, often called k or α; positive. The shape of the result is `size`.
+    scale : float or ndarray, default 1.0
+        The scale, often called θ; positive.
     size : int or tuple of int, optional
-        The shape of the result; None: that of the parameters.
+        The shape of the result. None: that of the parameters broadcast against each other, `()` for numbers.
     dtype : str or type, optional
-        The data type of the result.
+        float16, float32 or float64; None means float32.
     ctx : Context, optional
         The device; None means the current context.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
@@ -348,7 +390,8 @@ def gamma(shape, scale=1.0, size=None, dtype=None, ctx=None, out=None):
 
     Examples
     --------
-    >>> from mxnet import np
+    >>> from mxnet import np, npx
+    >>> npx.random.seed(0)
     >>> np.random.gamma(2, 1, size=(3,)).shape
     (3,)
     """
@@ -358,14 +401,17 @@ def gamma(shape, scale=1.0, size=None, dtype=None, ctx=None, out=None):
 def chisquare(df, size=None, dtype=None, ctx=None):
     """Numbers of the chi-squared distribution.
 
+    The sum of the squares of `df` independent standard normal numbers. MXNet draws gamma(df / 2) with the scale 1/2, so
+    that the mean is df / 4, not df; ReMX draws the same numbers.
+
     Parameters
     ----------
-    df : number or ndarray
-        The degrees of freedom.
+    df : float or ndarray
+        The degrees of freedom; positive.
     size : int or tuple of int, optional
-        The shape of the result; None: that of the parameters.
+        The shape of the result. None: that of the parameters broadcast against each other, `()` for numbers.
     dtype : str or type, optional
-        The data type of the result.
+        float16, float32 or float64; None means float32.
     ctx : Context, optional
         The device; None means the current context.
 
@@ -375,7 +421,8 @@ def chisquare(df, size=None, dtype=None, ctx=None):
 
     Examples
     --------
-    >>> from mxnet import np
+    >>> from mxnet import np, npx
+    >>> npx.random.seed(0)
     >>> np.random.chisquare(2, size=(3,)).shape
     (3,)
     """
@@ -385,16 +432,18 @@ def chisquare(df, size=None, dtype=None, ctx=None):
 def beta(a, b, size=None, dtype=None, ctx=None):
     """Numbers of the beta distribution, between 0 and 1.
 
+    The density is proportional to x^(a - 1) (1 - x)^(b - 1); the mean is a / (a + b).
+
     Parameters
     ----------
-    a : number or ndarray
-        The shape of the distribution.
-    b : number or ndarray
-        The second shape of the distribution.
+    a : float or ndarray
+        The first shape; positive.
+    b : float or ndarray
+        The second shape; positive.
     size : int or tuple of int, optional
-        The shape of the result; None: that of the parameters.
+        The shape of the result. None: that of the parameters broadcast against each other, `()` for numbers.
     dtype : str or type, optional
-        The data type of the result.
+        float16, float32 or float64; None means float32.
     ctx : Context, optional
         The device; None means the current context.
 
@@ -404,7 +453,8 @@ def beta(a, b, size=None, dtype=None, ctx=None):
 
     Examples
     --------
-    >>> from mxnet import np
+    >>> from mxnet import np, npx
+    >>> npx.random.seed(0)
     >>> np.random.beta(2, 3, size=(3,)).shape
     (3,)
     """
@@ -413,22 +463,22 @@ def beta(a, b, size=None, dtype=None, ctx=None):
 
 
 def randint(low, high=None, size=None, dtype=None, ctx=None, out=None):
-    """Integers drawn evenly from [low, high), or from [0, low) if `high` is not given.
+    """Uniformly distributed integers from [low, high), or from [0, low) if `high` is not given.
 
     Parameters
     ----------
     low : int
-        The lower end of the range, which is part of it.
+        The smallest integer; if `high` is not given, the upper bound.
     high : int, optional
-        The upper end of the range, which is not part of it.
+        The upper bound, which is not drawn.
     size : int or tuple of int, optional
-        The shape of the result; None: that of the parameters.
+        The shape of the result; None gives a zero-dimensional array.
     dtype : str or type, optional
-        The data type of the result.
+        int32 or int64; None means int64.
     ctx : Context, optional
         The device; None means the current context.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
@@ -440,6 +490,8 @@ def randint(low, high=None, size=None, dtype=None, ctx=None, out=None):
     >>> npx.random.seed(0)
     >>> np.random.randint(0, 10, size=(3,))
     array([1, 4, 3], dtype=int64)
+    >>> np.random.randint(5, size=(2, 2)).shape
+    (2, 2)
     """
     low, high = (0, low) if high is None else (low, high)
     shape = () if size is None else _size(size) or ()
@@ -456,14 +508,14 @@ def randint(low, high=None, size=None, dtype=None, ctx=None, out=None):
 
 
 def rand(*size, **kwargs):
-    """Numbers drawn evenly from [0, 1), the shape being the positional arguments.
+    """Uniformly distributed numbers from [0, 1), with the shape as separate arguments.
 
     Parameters
     ----------
     *size : int
-        The shape of the result.
+        The lengths of the axes; none gives a zero-dimensional array.
     **kwargs
-        `dtype`, `ctx` and `out`.
+        `dtype`, `ctx` and `out` of `np.random.uniform`.
 
     Returns
     -------
@@ -471,7 +523,10 @@ def rand(*size, **kwargs):
 
     Examples
     --------
-    >>> from mxnet import np
+    >>> from mxnet import np, npx
+    >>> npx.random.seed(0)
+    >>> np.random.rand(3)
+    array([0.5488135 , 0.5928446 , 0.71518934])
     >>> np.random.rand(2, 3).shape
     (2, 3)
     """
@@ -479,14 +534,14 @@ def rand(*size, **kwargs):
 
 
 def randn(*size, **kwargs):
-    """Numbers drawn from a normal distribution; the positional arguments are the shape of the result.
+    """Standard normal numbers (mean 0, standard deviation 1), with the shape as separate arguments.
 
     Parameters
     ----------
     *size : int
-        The shape of the result.
+        The lengths of the axes; none gives a zero-dimensional array.
     **kwargs
-        `dtype`, `ctx` and `out`.
+        `loc`, `scale`, `dtype`, `ctx` and `out` of `np.random.normal`.
 
     Returns
     -------
@@ -494,7 +549,10 @@ def randn(*size, **kwargs):
 
     Examples
     --------
-    >>> from mxnet import np
+    >>> from mxnet import np, npx
+    >>> npx.random.seed(0)
+    >>> np.random.randn(3)
+    array([2.2122064, 1.1630787, 0.7740038])
     >>> np.random.randn(2, 3).shape
     (2, 3)
     """
@@ -502,51 +560,62 @@ def randn(*size, **kwargs):
 
 
 def shuffle(x):
-    """Put the elements of the first axis in random order, in place.
+    """Shuffle an array in place along its first axis; rows stay whole.
 
     Parameters
     ----------
     x : ndarray
-        The array.
+        The array, which is changed. Lists are refused.
+
+    Notes
+    -----
+    Use `x[np.random.choice(len(x), len(x), replace=False)]` for a shuffled copy.
 
     Examples
     --------
-    >>> from mxnet import np
-    >>> x = np.arange(3)
+    >>> from mxnet import np, npx
+    >>> npx.random.seed(0)
+    >>> x = np.arange(6).reshape(3, 2)
     >>> np.random.shuffle(x)
-    >>> sorted(x.tolist())
-    [0.0, 1.0, 2.0]
+    >>> sorted(x.sum(axis=1).tolist())
+    [1.0, 5.0, 9.0]
     """
     call("_shuffle", x, out=x)
 
 
 def choice(a, size=None, replace=True, p=None, ctx=None, out=None):
-    """Elements drawn from a list.
+    """Random sample from the elements of a vector, or from 0 … a - 1.
 
     Parameters
     ----------
     a : int or ndarray
-        The list, or its length, which means 0 to a - 1.
+        A vector to draw from, or its length, in which case indices are drawn.
     size : int or tuple of int, optional
-        The shape of the result; None: that of the parameters.
+        The shape of the result; None draws one element.
     replace : bool, default True
-        Whether an element can be drawn twice.
+        Whether an element can be drawn more than once. If False, at most as many elements as there are can be drawn.
     p : ndarray, optional
-        The probabilities; None: all are equal.
+        The probability of each element; they add up to 1. None means that all are equal.
     ctx : Context, optional
         The device; None means the current context.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the indices, if `a` is an int.
 
     Returns
     -------
     ndarray
+        int64 indices if `a` is an int, else elements of `a`.
 
     Examples
     --------
-    >>> from mxnet import np
+    >>> from mxnet import np, npx
+    >>> npx.random.seed(0)
+    >>> np.random.choice(5, size=3)
+    array([4, 4, 3], dtype=int64)
     >>> sorted(np.random.choice(3, size=3, replace=False).tolist())
     [0, 1, 2]
+    >>> np.random.choice(np.array([10, 20]), size=4, p=np.array([0.0, 1.0]))
+    array([20., 20., 20., 20.])
     """
     items = isinstance(a, ARRAYS)
     inputs = ((a,) if items else ()) + ((p,) if p is not None else ())
@@ -556,26 +625,31 @@ def choice(a, size=None, replace=True, p=None, ctx=None, out=None):
 
 
 def multinomial(n, pvals, size=None, **kwargs):
-    """How often each outcome occurs in `n` experiments.
+    """How often each outcome occurs in `n` independent experiments.
 
     Parameters
     ----------
     n : int
         The number of experiments.
-    pvals : array_like
-        The probabilities of the outcomes.
+    pvals : ndarray or sequence of float
+        The probability of each of the k outcomes; they add up to 1. NumPy arrays are refused.
     size : int or tuple of int, optional
-        The shape of the result; None: that of the parameters.
+        How many such series of experiments to make; None makes one.
     **kwargs
         `ctx`, which is ignored.
 
     Returns
     -------
-    ndarray
+    ndarray of int64
+        Of shape size + (k,). The counts along the last axis add up to `n`.
 
     Examples
     --------
-    >>> from mxnet import np
+    >>> from mxnet import np, npx
+    >>> npx.random.seed(0)
+    >>> counts = np.random.multinomial(6, [0.5, 0.25, 0.25], size=2)
+    >>> counts.shape, counts.sum(axis=1).tolist()
+    ((2, 3), [6, 6])
     >>> np.random.multinomial(4, [0.0, 1.0])
     array([0, 4], dtype=int64)
     """
@@ -589,32 +663,37 @@ def multinomial(n, pvals, size=None, **kwargs):
 
 
 def multivariate_normal(mean, cov, size=None, check_valid=None, tol=None):
-    """Normally distributed vectors: `mean + L.T @ noise`, of the Cholesky factor `L` of `cov`.
-
-    As in MXNet, their covariance is `L.T @ L`, and the noise has a stream of its own, which `mx.random.seed` does not
-    reach: MXNet draws it in another thread.
+    """Samples of a multivariate normal distribution.
 
     Parameters
     ----------
     mean : ndarray
-        The mean, in the last axis.
+        The mean, of shape (..., k).
     cov : ndarray
-        The covariance matrix, in the last two axes.
+        The covariance, a symmetric positive definite matrix of shape (..., k, k). Its batch axes broadcast with those
+        of `mean`.
     size : int or tuple of int, optional
-        The shape of the samples, before that of the parameters.
-    check_valid : str, optional
+        The shape of the samples, which comes before that of the batch; None draws one.
+    check_valid : None
         Not supported; leave it None.
-    tol : float, optional
+    tol : None
         Not supported; leave it None.
 
     Returns
     -------
     ndarray
+        Of shape size + batch + (k,).
+
+    Notes
+    -----
+    MXNet multiplies the noise by the transpose of the Cholesky factor L of `cov`, so that the covariance of the samples
+    is Lᵀ L instead of L Lᵀ = `cov`; ReMX draws the same numbers. Both are equal for a diagonal `cov`.
 
     Examples
     --------
     >>> from mxnet import np, npx
-    >>> np.random.multivariate_normal(np.zeros(2), np.eye(2), size=(3,)).shape
+    >>> npx.random.seed(0)
+    >>> np.random.multivariate_normal(np.zeros(2), np.eye(2), size=3).shape
     (3, 2)
     """
     if check_valid is not None or tol is not None:
