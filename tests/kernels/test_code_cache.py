@@ -127,3 +127,37 @@ def test_folder_depends_on_the_sources_of_all_kernels(tmp_path, monkeypatch):
         keys.append(code_cache.folder())
     code_cache._sources.cache_clear()
     assert keys[0] == keys[2] != keys[1]
+
+
+# -- other users -------------------------------------------------------------------------------------------------------
+
+EVIL = "import os, pickle, sys\nclass Evil:\n    def __reduce__(self): return os.mkdir, (sys.argv[1],)\n" + (
+    "sys.stdout.buffer.write(pickle.dumps(Evil()))"
+)
+
+
+def poison(folder, trace):
+    """Put code into the files of a cache that numba opens first: they are pickles."""
+    code = subprocess.run([sys.executable, "-c", EVIL, str(trace)], capture_output=True, check=True).stdout
+    indices = list(folder.rglob("*.nbi"))
+    assert indices
+    for path in indices:
+        path.write_bytes(code)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="owners and modes of files are those of POSIX")
+def test_code_that_another_user_may_have_put_there_is_not_loaded(tmp_path):
+    home, trace = tmp_path / "home", tmp_path / "trace"
+    _, folder = load(home)
+    poison(folder, trace)
+    (home / "kernels").chmod(0o777)
+    environ = {**environment(home), "XDG_CACHE_HOME": str(tmp_path / "own")}
+    done = subprocess.run([sys.executable, "-c", LOAD], env=environ, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not trace.exists()
+    assert Path(done.stdout.split()[1]).is_relative_to(tmp_path / "own" / "remx" / "kernels")
+    assert f"all users can write in {home / 'kernels'}" in done.stderr
+
+    (home / "kernels").chmod(0o755)  # the attack itself works: without the check it would have run
+    subprocess.run([sys.executable, "-c", LOAD], env=environ, capture_output=True, text=True)
+    assert trace.exists()

@@ -50,6 +50,23 @@ def test_counts_whose_parameters_are_in_half_precision():
     assert counts[0, :4].tolist() == [83, 343, 65, 1094] and counts.astype("float64").sum() == 150951
 
 
+@pytest.mark.parametrize("size", [1, 3, 400])  # few by NumPy, many by kernels
+def test_counts_that_no_integer_holds(size):
+    """Infinite scales times nothing, rates that are no number: MXNet converts them to the lowest integer."""
+    lowest, nan, inf = -(2**31), np.nan, np.inf
+    draw, array = mx.nd.random, mx.nd.array
+    for found in (
+        draw.generalized_negative_binomial(mu=1e30, alpha=1e30, shape=size),
+        draw.generalized_negative_binomial(array([nan, inf]), array([1.0, 1.0]), shape=size),
+        draw.negative_binomial(array([1e-30]), array([0.0]), shape=size),
+        draw.poisson(array([nan, inf, 1e30]), shape=size),
+    ):
+        assert (found.asnumpy() == lowest).all()
+    mx.random.seed(3)
+    counts = draw.negative_binomial(array([1e-30, 3]), array([0.0, 0.5]), shape=3).asnumpy()
+    assert counts.tolist() == [[lowest] * 3, [3, 1, 3]]
+
+
 def test_choices_and_their_log_likelihoods():
     mx.random.seed(7)
     chances = mx.nd.array([[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.0, 0.5]])

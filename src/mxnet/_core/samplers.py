@@ -11,6 +11,7 @@ from .engines import COMPILED, LENGTH, WORD, Bank
 
 _BELOW_ONE = np.float32(1 - 2**-24)
 _BELOW_ONE_DOUBLE = 1 - 2**-53
+_BEYOND = np.float32(2**31)  # integers of 32 bits
 _NUMBERS = (int, float)
 HANDFUL = 8  # normal numbers that need no arrays
 FEW = 64  # normal numbers of one engine that need no matrix
@@ -473,6 +474,11 @@ def _log_factorial(count: np.ndarray) -> np.ndarray:
     return _lgamma32(count.astype(np.float64) + 1.0)
 
 
+def _as_int32(count: np.ndarray) -> np.ndarray:
+    """Counts as MXNet's processor converts them to 32 bits: the lowest number stands for all that do not fit."""
+    return np.where(count < _BEYOND, count, -_BEYOND).astype(np.int64)
+
+
 class Poisson:
     """Products of uniform numbers for small rates, rejection from a Cauchy distribution for large ones."""
 
@@ -517,7 +523,7 @@ class Poisson:
         power = count * pick(log, got) - _log_factorial(count) - pick(offset, got)
         bound = (0.9 * (1.0 + (y * y).astype(np.float64)) * _exp32(power)).astype(np.float32)
         good = np.flatnonzero(~(self.draws.uniform(rows[got]) > bound))
-        return got[good], count[good].astype(np.int64)
+        return got[good], _as_int32(count[good])
 
 
 class GammaPoisson:
@@ -526,20 +532,24 @@ class GammaPoisson:
     def __init__(self, draws: Draws, alpha: np.ndarray, beta: np.ndarray, fixed: np.ndarray) -> None:
         self.direct, self.fixed = np.asarray(np.isinf(alpha)), fixed
         self.gamma, self.poisson = Gamma(draws, alpha, beta), Poisson(draws)
-        self.rate = np.full(draws.engines, np.nan, np.float32)
+        self.rate, self.waits = np.empty(draws.engines, np.float32), np.ones(draws.engines, bool)
 
     def attempt(self, rows: np.ndarray, here: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        waiting = np.isnan(self.rate[rows])
+        waiting = self.waits[rows]
         direct = waiting & pick(self.direct, here)
-        self.rate[rows[direct]] = np.broadcast_to(pick(self.fixed, here), rows.shape)[direct]
+        self._begin(rows[direct], np.broadcast_to(pick(self.fixed, here), rows.shape)[direct])
         waiting = np.flatnonzero(waiting & ~direct)
         if len(waiting):
             got, rate = self.gamma.attempt(rows[waiting], here[waiting])
-            self.rate[rows[waiting[got]]] = rate
-        ready = np.flatnonzero(~np.isnan(self.rate[rows]))
+            self._begin(rows[waiting[got]], rate)
+        ready = np.flatnonzero(~self.waits[rows])
         got, count = self.poisson.at_rate(rows[ready], Rate(self.rate[rows[ready]]))
-        self.rate[rows[ready[got]]] = np.nan
+        self.waits[rows[ready[got]]] = True
         return ready[got], count
+
+    def _begin(self, rows: np.ndarray, rate: np.ndarray) -> None:
+        """Draw counts at a rate, which may be no number: an infinite scale times nothing."""
+        self.rate[rows], self.waits[rows] = rate, False
 
 
 Runner = Callable[[Bank, tuple[np.ndarray, ...], int, np.ndarray], bool]

@@ -183,7 +183,7 @@ class Stream:
         """`size` counts of failures before the `k`-th success, each with probability `p`."""
         kind = _kept(k)
         k, p = np.asarray(k, kind), np.asarray(p, np.float32)
-        with np.errstate(divide="ignore"):
+        with np.errstate(all="ignore"):
             beta = ((1.0 - p.astype(np.float64)) / p).astype(np.float32).astype(kind)
         _check_shapes(k)
         return self._machine(samplers.GammaPoisson, (k, beta, np.float32(0)), size, dtype, np.float32)
@@ -192,7 +192,7 @@ class Stream:
         """`size` counts of mean `mu` and dispersion `alpha`; no dispersion is Poisson."""
         kind = _kept(mu)
         mu, alpha = np.asarray(mu, kind), np.asarray(alpha, kind)
-        with np.errstate(divide="ignore"):
+        with np.errstate(all="ignore"):
             shape, scale = kind(1) / alpha, alpha * mu
         _check_shapes(shape)
         fixed = np.where(alpha == 0, mu.astype(np.float32), np.float32(np.nan))

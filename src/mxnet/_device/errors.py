@@ -11,6 +11,7 @@ from .._core.errors import MXNetError
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 LATE = ("CUDA error", "device-side assert", "HIP error", "cuBLAS error", "CUBLAS_STATUS", "CUDNN_STATUS")
+_BEYOND_MEMORY = ("can't allocate memory", "Storage size calculation overflowed", "Overflow when unpacking long")
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
@@ -23,19 +24,31 @@ def readable(size: int) -> str:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Is a device's memory exhausted?"""
+    """Is a GPU's memory exhausted?"""
     return isinstance(error, torch.cuda.OutOfMemoryError) or "out of memory" in str(error).lower()
 
 
+def is_beyond_memory(error: BaseException) -> bool:
+    """Was more asked for than this machine's memory, or any, has? torch and NumPy say so in different ways."""
+    return isinstance(error, MemoryError) or any(words in str(error) for words in _BEYOND_MEMORY)
+
+
+def exhaustion(error: Exception) -> Exception:
+    """An MXNetError if it was for want of memory, else the error itself."""
+    if not isinstance(error, MXNetError) and (is_out_of_memory(error) or is_beyond_memory(error)):
+        return MXNetError(explained(error))
+    return error
+
+
 def tells_exhaustion(function: _Function) -> _Function:
-    """A function whose copies and results may not fit on a device, which it says in MXNet's class of errors."""
+    """A function whose copies and results may not fit into memory, which it says in MXNet's class of errors."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except torch.cuda.OutOfMemoryError as error:
-            raise MXNetError(explained(error)) from None
+        except (RuntimeError, MemoryError, TypeError) as error:
+            raise exhaustion(error) from None
 
     return call  # type: ignore[return-value]
 
@@ -48,6 +61,8 @@ def is_late(error: BaseException) -> bool:
 def explained(error: BaseException) -> str:
     """The text of what torch raised, with what to do about it."""
     text = str(error).strip()
+    if is_beyond_memory(error):
+        return _beyond_memory(text)
     if is_out_of_memory(error):
         return _out_of_memory(text)
     if "no kernel image" in text:
@@ -89,6 +104,14 @@ def _in_our_words(text: str) -> str:
     for theirs, ours in _SENTENCES:
         text = re.sub(theirs, ours, text)
     return text
+
+
+def _beyond_memory(text: str) -> str:
+    asked = re.search(r"tried to allocate (\d+) bytes|Unable to allocate ([\d.]+ \w+)", text)
+    if asked is None:
+        return "an array of this shape is larger than any memory"
+    size = readable(int(asked[1])) if asked[1] else asked[2]
+    return f"the memory for an array of {size} cannot be allocated: use smaller arrays, or drop those no longer needed"
 
 
 def _out_of_memory(text: str) -> str:

@@ -220,7 +220,7 @@ def _made(make, shape, ctx, dtype):
         return None
     try:
         return wrap(make(_like(where, torch.float32 if dtype is None else torch_dtype(dtype)), shape), where)
-    except RuntimeError:
+    except (RuntimeError, TypeError):  # too large, or a size beyond 64 bits: the operator tells
         return None
 
 

@@ -14,7 +14,7 @@ from .._core.shims.handles import Handle, handle_of, owner_of
 from .._core.writes import wrote
 from .._device.copies import FLIGHTS, cloned, moved, pinned, settle, uploaded
 from .._device.copies import put as transfer
-from .._device.errors import explained, tells_exhaustion
+from .._device.errors import exhaustion, tells_exhaustion
 from .._device.waiting import number, wait
 from .._kernels.elementwise.transpose import transposed_copy
 from .._ops.elementwise.identity import QUICK_CASTS, to_dtype
@@ -370,8 +370,8 @@ class NDArray(Exchange, Views, NDArrayBase):
         """
         try:
             return self._cast(torch_dtype(dtype), copy)
-        except torch.cuda.OutOfMemoryError as error:
-            raise MXNetError(explained(error)) from None
+        except (RuntimeError, MemoryError) as error:
+            raise exhaustion(error) from None
 
     def _cast(self, wanted, copy):
         t = self._t

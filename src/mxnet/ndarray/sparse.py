@@ -16,6 +16,7 @@ from ._dispatch.namespaces import module_attributes as _module_attributes
 from ._sparse.arithmetic import add, divide, multiply, subtract
 from ._sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from ._sparse.array import scipy_sparse as _scipy_sparse
+from ._sparse.bad_indices import checked as _checked
 from ._sparse.invoke import zeros as _zeros
 from .ndarray import NDArray
 
@@ -276,7 +277,7 @@ def _csr_of_parts(data, indices, indptr, shape, ctx, dtype):
             f"and parts of shapes {shapes}"
         )
     _check_count(data, indices)
-    return CSRNDArray._made((data, indices, indptr), shape, where)
+    return _checked(CSRNDArray._made((data, indices, indptr), shape, where))
 
 
 def _csr_of_elements(data, places, shape, ctx, dtype):
@@ -299,7 +300,7 @@ def _rows_of_parts(data, indices, shape, ctx, dtype):
             f"{tuple(indices.shape)}"
         )
     _check_count(data, indices)
-    return RowSparseNDArray._made((data, indices), shape, where)
+    return _checked(RowSparseNDArray._made((data, indices), shape, where))
 
 
 def __getattr__(name):

@@ -92,7 +92,7 @@ def _values(tensor):
 
 def _sparse_blob(each, device):
     """The parts in the order of a file: data, then row starts, then indices."""
-    data, *places = each._parts
+    data, *places = each._stored
     kind = params.CSR if each.stype == "csr" else params.ROW_SPARSE
     indices = [place.cpu().numpy() for place in reversed(places)]
     return params.Blob(_values(data), NAME[data.dtype], device, kind, each.shape, indices)

@@ -72,7 +72,7 @@ class Lowered:
                     args, kwargs = map_arg((step.args, step.kwargs), values.__getitem__)
                     try:
                         values[step] = step.target(*args, **kwargs)
-                    except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError) as again:
+                    except (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError, MemoryError) as again:
                         return self._report(step.name, args, again)
         return MXNetError(explained(error))
 

@@ -27,7 +27,7 @@ from .lower import DevicePlacement, Lowered, NodeStates, Stypes, has_inferred_si
 
 MAX_CACHED_CODES = 256  # of one graph: code may depend on the inputs' sizes, and some programs never repeat them
 # What operators raise for invalid inputs.
-OPERATOR_ERRORS = (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError)
+OPERATOR_ERRORS = (RuntimeError, IndexError, TypeError, ValueError, NotImplementedError, MemoryError)
 # Outputs of these operators are losses: their gradient does not depend on the head gradient.
 LOSSES = frozenset(
     [

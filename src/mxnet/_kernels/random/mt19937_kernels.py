@@ -18,6 +18,7 @@ from ..runtime.simd import OPTIONS, Writer, compiled, writes
 
 _ZERO, _ONE, _TWO, _PI = np.float32(0), np.float32(1), np.float32(2), np.float32(3.1415926)
 _SCALE, _BELOW_ONE, _BELOW_ONE_DOUBLE = np.float32(2**-32), np.float32(1 - 2**-24), 1 - 2**-53
+_BEYOND = np.float32(2**31)  # integers of 32 bits
 _HIGH, _LOW, _MATRIX = np.uint32(0x80000000), np.uint32(0x7FFFFFFF), np.uint32(0x9908B0DF)
 _MOST = np.uint32(0xFFFFFFFF)
 _INFINITE = np.uint32(0x7F800000)  # as bits; those of negative numbers and of NaN are larger
@@ -270,7 +271,7 @@ def _many(engine, lam, rate, table):
         power = np.float32(math.exp(np.float64(count * log - _log_factorial(count, table) - peak)))
         bound = np.float32(0.9 * (1.0 + np.float64(y * y)) * np.float64(power))
         if not _unit(engine) > bound:
-            return count
+            return count if count < _BEYOND else -_BEYOND  # an integer of 32 bits, as the processor converts it
 
 
 _FLOATS = "float32[::1]"

@@ -1,7 +1,8 @@
 """Where compiled kernels are kept: one folder of the user, by version and processor; one process compiles for all.
 
 Importing this module asks for numba. numba's own settings stay as they are: only kernels of this package are kept
-here, and `NUMBA_CACHE_DIR` wins. A folder that cannot be written is still read.
+here, and `NUMBA_CACHE_DIR` wins. A folder that cannot be written is still read; one that other users can write is not
+(see `_core.cache_folder`).
 """
 
 import functools
@@ -17,7 +18,7 @@ from zlib import crc32
 import numba
 from numba.core import caching, config
 
-from ..._core.cache_folder import kernel_folder
+from ..._core.cache_folder import kernel_folder, make_folder
 from ..._core.version import REMX_VERSION
 from .loader import ending
 
@@ -36,7 +37,7 @@ def folder() -> Path:
 
     _, processor, features = cpu_target.target_context.codegen().magic_tuple()  # pyright: ignore[reportAttributeAccessIssue]
     key = _sources(crc32(features.encode()))
-    return Path(kernel_folder()) / f"remx-{REMX_VERSION}-numba-{numba.__version__}-{processor}-{key:08x}"
+    return Path(kernel_folder(f"remx-{REMX_VERSION}-numba-{numba.__version__}-{processor}-{key:08x}"))
 
 
 @functools.cache
@@ -67,7 +68,7 @@ def note(module: str) -> None:
     """Note that it was, where that can be written."""
     with suppress(OSError):
         path = _note(module)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(str(path.parent))
         path.touch()
 
 
@@ -87,6 +88,7 @@ class KernelLocator(_provided):
             return None
         made = cls(py_func, py_file)
         try:
+            make_folder(made._cache_path)
             made.ensure_cache_path()
         except OSError:  # read-only: what is there counts; if it is not, numba looks for another place
             return made if os.path.isdir(made._cache_path) else None
@@ -118,7 +120,7 @@ def _lock_file() -> int | None:
         if not _file:
             try:
                 path = folder()
-                path.mkdir(parents=True, exist_ok=True)
+                make_folder(str(path))
                 _file.append(os.open(path / "lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
             except OSError:
                 return None

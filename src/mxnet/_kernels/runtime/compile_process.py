@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ..._core.cache_folder import make_folder
+
 _PROGRAM = f"from {__name__} import main; main()"
 _LEAST_URGENT = 10
 
@@ -32,7 +34,7 @@ class CompileProcess:
     def _told(self, module: str, folder: str) -> bool:
         try:
             if self._child is None:
-                os.makedirs(folder, exist_ok=True)
+                make_folder(folder)
                 if not os.access(folder, os.W_OK):
                     return False
                 self._child = _started()

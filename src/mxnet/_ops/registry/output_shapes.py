@@ -21,7 +21,7 @@ PRIMES = ((7919, 7927, 7933, 7937), (6007, 6011, 6029, 6037))
 MAX_CACHED = 1 << 10  # trial runs; bounds the memo of programs whose shapes never repeat
 _MEMO: Recent[Any, Any] = Recent(MAX_CACHED)
 # What a function may raise when the sizes or types it got cannot be combined.
-_REFUSALS = (RuntimeError, IndexError, ValueError, TypeError, NotImplementedError)
+_REFUSALS = (RuntimeError, IndexError, ValueError, TypeError, NotImplementedError, MemoryError)
 
 
 def known(shape: Shape | None) -> bool:

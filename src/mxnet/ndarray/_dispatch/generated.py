@@ -20,7 +20,7 @@ from ...context import PINNED, Context, current_context
 from .invoke import DECODERS, check_dtype, invoke, own
 
 # What an operator or the parser of its attributes may raise; `invoke` then repeats the call and reports the error.
-FAILURES = (RuntimeError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, MXNetError)
+FAILURES = (RuntimeError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, MemoryError, MXNetError)
 _GENERATED = {}
 
 

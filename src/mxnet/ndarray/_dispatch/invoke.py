@@ -253,7 +253,7 @@ def invoke(op, inputs, attrs, out=None, ctx=None):
         results, recorded = execute(op, inputs, parsed, where)
     except MXNetError:
         raise  # has a clear message already
-    except (RuntimeError, IndexError, TypeError, ValueError, ArithmeticError) as error:
+    except (RuntimeError, IndexError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
         parsed = {k: v for k, v in parsed.items() if not k.startswith("_")}
         hint = advice(op.name, [tuple(x._t.shape) if x is not None else None for x in inputs], parsed)
         hint += listed_inputs(op, [_given(x) for x in inputs])

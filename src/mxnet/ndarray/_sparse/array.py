@@ -96,12 +96,12 @@ class BaseSparseNDArray(NDArray):
     @property
     def dtype(self):
         """Its element type, as NumPy's scalar class."""
-        return SCALAR[self._parts[0].dtype]
+        return SCALAR[self._stored[0].dtype]
 
     @property
     def handle(self):
         """Where MXNet has a pointer: `value` is a number of this array's own, and its class makes the array of it."""
-        return None if self._parts is None else handle_of(self)
+        return None if self._stored is None else handle_of(self)
 
     @property
     def data(self):
@@ -112,7 +112,7 @@ class BaseSparseNDArray(NDArray):
         >>> mx.nd.array([[0, 5], [6, 0]]).tostype("csr").data.asnumpy()
         array([5., 6.], dtype=float32)
         """
-        return wrap(self._parts[0].clone(), self._ctx)
+        return wrap(self._stored[0].clone(), self._ctx)
 
     @property
     def indices(self):
@@ -124,11 +124,11 @@ class BaseSparseNDArray(NDArray):
         >>> mx.nd.array([[0, 5], [6, 0]]).tostype("csr").indices.asnumpy()
         array([1, 0])
         """
-        return wrap(self._parts[1].clone(), self._ctx)
+        return wrap(self._stored[1].clone(), self._ctx)
 
     @property
     def _num_aux(self):
-        return len(self._parts) - 1
+        return len(self._stored) - 1
 
     @property
     def _aux_types(self):
@@ -166,7 +166,7 @@ class BaseSparseNDArray(NDArray):
 
     def _assign(self, dense, graph=None):
         """Take the values of a dense tensor, with the graph that it comes from."""
-        own = self._parts[0]
+        own = self._stored[0]
         self._replace(self._of_dense(dense.to(own.device, own.dtype)))
         self._follow(graph)
 
@@ -223,7 +223,7 @@ class BaseSparseNDArray(NDArray):
             write(other, values.to(plain_tensor(other).dtype), graph is not None, "_copyto")
             return other
         check_writable(other)
-        other._replace(_converted_like(self._parts, other._parts[0]))
+        other._replace(_converted_like(self._parts, other._stored[0]))
         return other._follow(graph)
 
     def astype(self, dtype, copy=True):
@@ -311,6 +311,9 @@ class BaseSparseNDArray(NDArray):
         autograd.mark_variables([self], [grad], [grad_req])
 
 
+BaseSparseNDArray._stored = BaseSparseNDArray._parts  # also of an array whose indices are wrong (`bad_indices`)
+
+
 def _converted_like(parts, like):
     data, *indices = parts
     return (data.to(like.device, like.dtype, copy=True), *(i.to(like.device, copy=True) for i in indices))
@@ -350,7 +353,7 @@ class CSRNDArray(BaseSparseNDArray):
         >>> mx.nd.array([[0, 5], [6, 0]]).tostype("csr").indptr.asnumpy()
         array([0, 1, 2])
         """
-        return wrap(self._parts[2].clone(), self._ctx)
+        return wrap(self._stored[2].clone(), self._ctx)
 
     def _aux_data(self, i):
         return (self.indptr, self.indices)[i]
@@ -410,7 +413,7 @@ class CSRNDArray(BaseSparseNDArray):
 
     def check_format(self, full_check=True):
         """Raise if the parts do not fit together; `full_check` looks at every index, too."""
-        data, columns, starts = self._parts
+        data, columns, starts = self._stored
         if len(self._sizes) != 2 or len(starts) != self._sizes[0] + 1 or len(data) != len(columns):
             raise MXNetError(CSR_SHAPE)
         if not full_check:
@@ -511,7 +514,7 @@ class RowSparseNDArray(BaseSparseNDArray):
 
     def check_format(self, full_check=True):
         """Raise if the parts do not fit together; `full_check` looks at every index, too."""
-        data, rows = self._parts
+        data, rows = self._stored
         if len(data) != len(rows) or tuple(data.shape[1:]) != self._sizes[1:]:
             raise MXNetError(ROW_SHAPE)
         if full_check and len(rows):

@@ -8,6 +8,7 @@ from ..._core.dtypes import dtype_name
 from ..._core.errors import MXNetError
 from ..._core.modes import MODES
 from ..._core.writes import wrote
+from ..._device.errors import tells_exhaustion
 from ..._kernels.sparse.merge import merge_csr, merge_rows, multiply_dense, retain_rows
 from ..._ops import custom
 from ..._ops.registry import sparse_outputs as storage
@@ -136,6 +137,7 @@ def _write_outputs(result, out):
     return out
 
 
+@tells_exhaustion
 def zeros(stype, shape, ctx, dtype):
     """A sparse array without stored elements; `dtype` is torch's."""
     device = torch_device(ctx)
