@@ -2,8 +2,9 @@
 
     python programs_probe.py symbol FILE     what `get_symbol` and its like return, forward and backward
     python programs_probe.py blocks FILE     every Gluon block of the file that can be made, forward and backward
-    python programs_probe.py script FILE …   the program itself, with data sets of a few images and no network
-    python programs_probe.py serve           reads what to run from standard input, and forks for each program
+    python programs_probe.py script FILE …   the program itself
+    python programs_probe.py serve           reads what to run from standard input, and forks for each program, which
+                                             gets data sets of a few images and no network
 Plain Python and NumPy of any version: the same file runs beside real MXNet.
 """
 
@@ -191,7 +192,7 @@ def _run_block(mx, name, made):
     for n, out in enumerate(outputs):
         _show(f"{name} output {n}", out.asnumpy())
     x.attach_grad()
-    with mx.autograd.record(train_mode=False):
+    with mx.autograd.record():  # without training MXNet's max pooling differentiates with indices it never wrote
         loss = sum((o * o).sum() for o in _flat(net(x)))
     loss.backward()
     _show(f"{name} gradient", x.grad.asnumpy())
@@ -277,7 +278,6 @@ def _without_gpu(mx):
 
 
 def probe_script(path, *arguments):
-    _prepared()
     try:
         import matplotlib
 
@@ -335,6 +335,7 @@ def _child(order):
         resource.setrlimit(resource.RLIMIT_CPU, (order["seconds"], order["seconds"] + 1))
         try:
             _importable(order["beside"], order["root"])
+            _prepared()
             PROBES[order["kind"]](order["path"], *order["arguments"])
             code = 0
         except SystemExit as end:
@@ -348,8 +349,8 @@ def _child(order):
 
 
 def _waited(pid, seconds):
-    """(exit code, resources); "timeout" for a process that took the processor, or four times as long, too long."""
-    end = time.time() + 4 * seconds
+    """(exit code, resources); "timeout" for a process that took the processor, or ten times as long, too long."""
+    end = time.time() + 10 * seconds
     while True:
         done, status, usage = os.wait4(pid, os.WNOHANG)
         if done and os.WIFEXITED(status):
