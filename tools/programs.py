@@ -3,9 +3,11 @@
     python tools/programs.py --mxnet PYTHON --remx PYTHON CHECKOUT…
 
 A checkout is a folder of programs (its name is the repository's). In it are found: functions that return symbols,
-Gluon blocks, notebooks, and, with `--scripts PATTERN`, whole scripts. Each runs in an empty folder with small data made
-on the spot (`programs_probe.py`), on both interpreters, without network. Compared are the exit code, numbers printed,
-the files written, processor time and peak memory. `--report FILE` keeps everything as JSON; the table is printed.
+Gluon blocks, notebooks, chapters of books, and whole scripts (`--scripts PATTERN` chooses them by their path). Each
+runs in an empty folder with small data made on the spot (`programs_probe.py`), with its own options set for a short run
+(`programs_scripts.py`), on both interpreters, without network; `gpu(n)` is a CPU on both. Compared are the exit code,
+numbers printed, the files written, processor time and peak memory. `--report FILE` keeps everything as JSON; the table
+is printed. `--again FILE` runs the programs of an earlier report that did not agree.
 """
 
 import argparse
@@ -21,6 +23,7 @@ import tempfile
 from pathlib import Path
 
 from programs_probe import kinds_of
+from programs_scripts import arguments_of, as_script, is_chapter, is_notebook, is_program
 
 PROBE = Path(__file__).with_name("programs_probe.py")
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(?![\w])|\bnan\b|\binf\b")
@@ -28,35 +31,25 @@ TIMED = re.compile(r"(?i)speed|time|sec\b|samples/|elapsed|/s\b|\bms\b|\d:\d\d|w
 SKIPPED = re.compile(r"(^|/)(tests?|docs?|setup\.py|\.git|perl-package|R-package|scala-package|julia|cpp-package)(/|$)")
 
 
+AGAIN = ("differs", "stops otherwise", "too slow")
+
+
 def programs_of(checkout, scripts):
     """(kind, path) of everything that can be run below a folder."""
     for path in sorted(checkout.rglob("*")):
         place = str(path.relative_to(checkout))
-        if SKIPPED.search(place) or path.suffix not in (".py", ".ipynb") or not path.is_file():
+        if SKIPPED.search(place) or path.suffix not in (".py", ".ipynb", ".md") or not path.is_file():
             continue
         text = path.read_text(encoding="utf-8", errors="replace")
         if "mxnet" not in text and "mx." not in text:
             continue
-        if path.suffix == ".ipynb":
+        chosen = not scripts or any(fnmatch.fnmatch(place, pattern) for pattern in scripts)
+        runs = {".ipynb": is_notebook, ".md": is_chapter, ".py": is_program}[path.suffix]
+        if chosen and runs(text):
             yield "script", path
-            continue
-        for kind in kinds_of(text):
-            yield kind, path
-        if any(fnmatch.fnmatch(place, pattern) for pattern in scripts):
-            yield "script", path
-
-
-def as_script(path, folder):
-    """A notebook's program in a file; a script as it is."""
-    if path.suffix != ".ipynb":
-        return path
-    cells = json.loads(path.read_text(encoding="utf-8"))
-    found = [c for c in cells.get("cells", ()) if c.get("cell_type") == "code"]
-    lines = "\n".join("".join(c["source"]) for c in found).split("\n")
-    written = folder / (path.stem + ".py")
-    plain = [re.sub(r"^(\s*)[%!?].*", r"\1pass", line) for line in lines]
-    written.write_text("\n".join(plain) + "\n", encoding="utf-8")
-    return written
+        if path.suffix == ".py":
+            for kind in kinds_of(text):
+                yield kind, path
 
 
 class Side:
@@ -69,14 +62,17 @@ class Side:
             [*command, str(PROBE), "serve"], env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
 
-    def begin(self, kind, path, seconds):
+    def begin(self, kind, path, root, seconds):
         """Start a program in an empty folder."""
         self.kept = tempfile.TemporaryDirectory()
         self.folder = Path(self.kept.name)
         for name in ("work", "home"):
             (self.folder / name).mkdir()
+        script = as_script(path, self.folder)
+        text = path.read_text(encoding="utf-8", errors="replace")
         order = {
-            "kind": kind, "path": str(as_script(path, self.folder)), "seconds": seconds,
+            "kind": kind, "path": str(script), "seconds": seconds, "root": str(root), "beside": str(path.parent),
+            "arguments": arguments_of(text) if kind == "script" and path.suffix == ".py" else [],
             "out": str(self.folder / "out"), "folder": str(self.folder / "work"),
             "env": {"MXNET_HOME": str(self.folder / "home")},
         }  # fmt: skip
@@ -157,19 +153,25 @@ def main():
     parser.add_argument("--scripts", action="append", default=[], metavar="PATTERN", help="scripts to run whole")
     parser.add_argument("--kinds", default="symbol,blocks,script")
     parser.add_argument("--most", type=int, default=10**9, help="how many programs of each checkout")
-    parser.add_argument("--seconds", type=float, default=120, help="the longest run")
+    parser.add_argument("--seconds", type=int, default=120, help="processor time of the longest run")
     parser.add_argument("--report", type=Path)
+    parser.add_argument("--again", type=Path, help="a report: only its programs that did not agree")
     options = parser.parse_args()
     if shutil.which(options.mxnet) is None or shutil.which(options.remx) is None:
         parser.error("--mxnet and --remx are interpreters")
     theirs = Side([options.mxnet], options.mxnet_path)
     ours = Side([options.remx, "-m", "mxnet.cli", "run"], options.remx_path)  # with the names of older versions
-    results = []
-    for checkout in options.checkouts:
+    results, again = [], None
+    if options.again:
+        kept = json.loads(options.again.read_text())
+        again = {(r["kind"], r["program"]) for r in kept if r["verdict"] in AGAIN}
+    for checkout in (folder.resolve() for folder in options.checkouts):
         chosen = [p for p in programs_of(checkout, options.scripts) if p[0] in options.kinds.split(",")]
+        if again is not None:
+            chosen = [p for p in chosen if (p[0], f"{checkout.name}/{p[1].relative_to(checkout)}") in again]
         for kind, path in chosen[: options.most]:
             for side in (theirs, ours):
-                side.begin(kind, path, options.seconds)
+                side.begin(kind, path, checkout, options.seconds)
             there, here = theirs.end(), ours.end()
             verdict, why = compared(there, here)
             place = f"{checkout.name}/{path.relative_to(checkout)}"

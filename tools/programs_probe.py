@@ -2,8 +2,9 @@
 
     python programs_probe.py symbol FILE     what `get_symbol` and its like return, forward and backward
     python programs_probe.py blocks FILE     every Gluon block of the file that can be made, forward and backward
-    python programs_probe.py script FILE …   the program itself, with data sets of a few images and no network
-    python programs_probe.py serve           reads what to run from standard input, and forks for each program
+    python programs_probe.py script FILE …   the program itself
+    python programs_probe.py serve           reads what to run from standard input, and forks for each program, which
+                                             gets data sets of a few images and no network
 Plain Python and NumPy of any version: the same file runs beside real MXNet.
 """
 
@@ -14,6 +15,7 @@ import inspect
 import json
 import os
 import random
+import resource
 import signal
 import struct
 import sys
@@ -190,7 +192,7 @@ def _run_block(mx, name, made):
     for n, out in enumerate(outputs):
         _show(f"{name} output {n}", out.asnumpy())
     x.attach_grad()
-    with mx.autograd.record(train_mode=False):
+    with mx.autograd.record():  # without training MXNet's max pooling differentiates with indices it never wrote
         loss = sum((o * o).sum() for o in _flat(net(x)))
     loss.backward()
     _show(f"{name} gradient", x.grad.asnumpy())
@@ -263,13 +265,19 @@ def _prepared():
     for owner in (mx.gluon.utils, mx.test_utils, mx.gluon.data.vision.datasets):
         if hasattr(owner, "download") and owner is not mx.test_utils:
             owner.download = refused
+    _without_gpu(mx)
     mx.random.seed(0)
     np.random.seed(0)
     random.seed(0)
 
 
+def _without_gpu(mx):
+    """`gpu(n)` is a CPU, so that programs that name one run."""
+    for owner in (mx, mx.context):
+        owner.gpu = mx.cpu
+
+
 def probe_script(path, *arguments):
-    _prepared()
     try:
         import matplotlib
 
@@ -307,6 +315,14 @@ PROBES = {"symbol": probe_symbol, "blocks": probe_blocks, "script": probe_script
 
 
 # ---------------------------------------------------------------------- one process for each program
+def _importable(folder, root):
+    """A program imports from its folder and those above it, up to its repository's."""
+    while len(folder) > len(root):
+        sys.path.append(folder)
+        folder = os.path.dirname(folder)
+    sys.path.append(root)
+
+
 def _child(order):
     """Run one program in its folder; never returns."""
     code = 1
@@ -316,8 +332,11 @@ def _child(order):
         os.dup2(out, 1)
         os.dup2(out, 2)
         os.environ.update(order["env"])
+        resource.setrlimit(resource.RLIMIT_CPU, (order["seconds"], order["seconds"] + 1))
         try:
-            PROBES[order["kind"]](order["path"])
+            _importable(order["beside"], order["root"])
+            _prepared()
+            PROBES[order["kind"]](order["path"], *order["arguments"])
             code = 0
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
@@ -330,12 +349,15 @@ def _child(order):
 
 
 def _waited(pid, seconds):
-    """(exit code, resources); "timeout" for a process that had to be ended."""
-    end = time.time() + seconds
+    """(exit code, resources); "timeout" for a process that took the processor, or ten times as long, too long."""
+    end = time.time() + 10 * seconds
     while True:
         done, status, usage = os.wait4(pid, os.WNOHANG)
+        if done and os.WIFEXITED(status):
+            return os.WEXITSTATUS(status), usage
         if done:
-            return (os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)), usage
+            ended = os.WTERMSIG(status)
+            return "timeout" if ended == signal.SIGXCPU else -ended, usage
         if time.time() > end:
             os.kill(pid, signal.SIGKILL)
             return "timeout", os.wait4(pid, 0)[2]

@@ -64,6 +64,36 @@ class Net(gluon.HybridBlock):
 CELL = (
     "%matplotlib inline\nimport mxnet as mx\nprint(mx.nd.ones(2).sum().asscalar(), len(mx.gluon.data.vision.MNIST()))"
 )
+SCRIPT = """
+import argparse
+import mxnet as mx
+parser = argparse.ArgumentParser()
+parser.add_argument("--num-epochs", type=int, default=10**9)
+parser.add_argument("--gpus", default="0")
+parser.add_argument("--network", required=False)
+for epoch in range(parser.parse_args().num_epochs):
+    print(epoch, mx.nd.ones(2, ctx=mx.gpu()).sum().asscalar())
+"""
+CHAPTER = """
+```{.python .input}
+import mxnet as mx
+```
+```{.python .input}
+#@tab pytorch
+raise SystemExit("a block for another library")
+```
+```{.python .input}
+#@tab all
+print(mx.nd.ones(3).sum().asscalar())
+```
+"""
+
+
+def test_a_program_gets_small_values_for_its_own_options(tool):
+    assert tool.arguments_of(SCRIPT) == ["--num-epochs", "1", "--gpus="]
+    text = "p.add_argument('--gpu', type=int, default=0)\np.add_argument('--cpu', action='store_true')"
+    assert tool.arguments_of(text) == ["--gpu=-1", "--cpu"]
+    assert tool.arguments_of("p.add_argument('--ctx', choices=['gpu', 'none'])") == []
 
 
 def test_programs_are_found_run_and_compared(tmp_path):
@@ -73,12 +103,15 @@ def test_programs_are_found_run_and_compared(tmp_path):
     (checkout / "block.py").write_text(BLOCK)
     (checkout / "other.py").write_text("import numpy\n")
     (checkout / "book.ipynb").write_text(json.dumps({"cells": [{"cell_type": "code", "source": CELL}]}))
+    (checkout / "train.py").write_text(SCRIPT)
+    (checkout / "chapter.md").write_text(CHAPTER)
+    (checkout / "notes.md").write_text("Programs for mxnet.")
     command = [sys.executable, str(TOOLS / "programs.py"), "--mxnet", sys.executable, "--remx", sys.executable]
     source = str(TOOLS.parent / "src")
     command += ["--mxnet-path", source, "--remx-path", source, "--report", str(tmp_path / "r.json"), str(checkout)]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert done.stdout.endswith("3 programs of 1 checkouts: {'agrees': 3}\n"), done.stdout + done.stderr
+    assert done.stdout.endswith("5 programs of 1 checkouts: {'agrees': 5}\n"), done.stdout + done.stderr
     found = {r["program"].split("/")[1]: r["remx"]["output"] for r in json.loads((tmp_path / "r.json").read_text())}
-    assert sorted(found) == ["block.py", "book.ipynb", "symbol.py"]
+    assert sorted(found) == ["block.py", "book.ipynb", "chapter.md", "symbol.py", "train.py"]
     assert "get_symbol gradients" in found["symbol.py"] and "Net hybrid 0" in found["block.py"]
-    assert found["book.ipynb"].startswith("2.0 256")
+    assert found["book.ipynb"].startswith("2.0 256") and found["chapter.md"] == "3.0\n"

@@ -36,6 +36,7 @@ BEHIND = {
     "BlockGrad": lambda s: S.BlockGrad(S.Reshape(s, shape=(-1,))),
     "two outputs": lambda s: S.split(s, num_outputs=2),
     "group": lambda s: S.Group([s, S.square(S.BlockGrad(X))]),
+    "an equal loss": lambda s: s + S.SoftmaxOutput(X, L, name="again"),  # equal calls are one in MXNet's graphs
     "group with a comparison": lambda s: S.Group([X > 0, S.zeros_like(X), S.Reshape(s, shape=(-1,))]),
 }
 
@@ -112,3 +113,24 @@ def test_layers_behind_a_loss_ask_for_a_head_gradient_only_if_they_are_trained()
     frozen.forward(is_train=True)
     frozen.backward()
     np.testing.assert_allclose(frozen.grad_dict["x"].asnumpy(), SOFTMAX, atol=6e-5)
+
+
+@pytest.mark.parametrize(
+    ("loss", "times"),
+    [("SoftmaxOutput", 1), ("LinearRegressionOutput", 1), ("LogisticRegressionOutput", 1), ("SVMOutput", 2)],
+)
+def test_equal_losses_count_once_unless_they_are_heads_or_keep_a_state(loss, times):
+    def gradient(make):
+        label = (2, 4) if "Regression" in loss else (2,)
+        executor = make(lambda name: getattr(S, loss)(X, L, name=name)).simple_bind(mx.cpu(), x=(2, 4), l=label)
+        executor.arg_dict["x"][:] = DATA
+        executor.forward(is_train=True)
+        executor.backward()
+        return executor.grad_dict["x"].asnumpy()
+
+    one = gradient(lambda make: make("one"))
+    assert np.abs(one).sum() > 0.1
+    np.testing.assert_allclose(gradient(lambda make: make("one") + make("two")), times * one, rtol=1e-6)
+    np.testing.assert_allclose(gradient(lambda make: S.concat(make("one"), make("two"))), times * one, rtol=1e-6)
+    np.testing.assert_allclose(gradient(lambda make: S.Group([make("one"), make("two")])), 2 * one, rtol=1e-6)
+    np.testing.assert_allclose(gradient(lambda make: S.Group([make("one") * 2, make("two")])), 2 * one, rtol=1e-6)

@@ -4,12 +4,12 @@ import re
 
 # what a line of Python 2 looks like, and what 2to3 makes of it
 _OLD = [
-    (r"^(\s*)print\s+>>\s*(.+?),\s*(.+?)\s*$", r"\1print(\3, file=\2)"),
-    (r"^(\s*)print\s+(?!\()(.+?),\s*$", r'\1print(\2, end=" ")'),
+    (r"^(.*?)\bprint\s*>>\s*(.+?),\s*(.+?)\s*$", r"\1print(\3, file=\2)"),
+    (r"^(.*?)\bprint\s+(?!\()(.+?),\s*$", r'\1print(\2, end=" ")'),
     (r"^(.*?)\bprint\s+([^=(].*?)\s*$", r"\1print(\2)"),
     (r"^(.*?)\bprint\s*(\(.*\)\s*%.+?|\(.*\)\s*,.+?)\s*$", r"\1print(\2)"),
-    (r"^(\s*)exec\s+(.+?)\s+in\s+(.+?)\s*$", r"\1exec(\2, \3)"),
-    (r"^(\s*)exec\s+(?!\()(.+?)\s*$", r"\1exec(\2)"),
+    (r"^(.*?)\bexec\s+(.+?)\s+in\s+(.+?)\s*$", r"\1exec(\2, \3)"),
+    (r"^(.*?)\bexec\s+(?!\()(.+?)\s*$", r"\1exec(\2)"),
     (r"^(\s*)except\s+(.+?),\s*(\w+)\s*:(.*)$", r"\1except \2 as \3:\4"),
     (r"^(.*?)\braise\s+([\w.]+)\s*,\s*(.+?)\s*$", r"\1raise \2(\3)"),
     (r"^(.*?)<>(.*)$", r"\1!=\2"),
@@ -31,11 +31,12 @@ def _fails_at(lines):
 
 def _rewritten(lines, number):
     """The line as Python 3 wants it, or None: a rewriting counts only if Python 3 then reads on beyond this line."""
-    line = lines[number - 1]
+    line = every = lines[number - 1]
     for pattern, replacement in _OLD:
-        better = re.sub(pattern, replacement, line)
-        if better != line and _fails_at([*lines[: number - 1], better, *lines[number:]]) > number:
-            return better.strip()
+        better, every = re.sub(pattern, replacement, line), re.sub(pattern, replacement, every)
+        for written in (better, every):  # a line may have more than one fault
+            if written != line and _fails_at([*lines[: number - 1], written, *lines[number:]]) > number:
+                return written.strip()
     return None
 
 
@@ -47,6 +48,8 @@ def python2_advice(source, error):
         return None
     if isinstance(error, TabError):
         return number, lines[number - 1].strip(), "the same with one kind of indentation"
+    if "cannot be parenthesized" in (error.msg or ""):  # def f(a, (b, c))
+        return number, lines[number - 1].strip(), "the same with one name for each tuple, which the function unpacks"
     better = _rewritten(lines, number)
     return None if better is None else (number, lines[number - 1].strip(), better)
 
