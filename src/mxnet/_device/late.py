@@ -91,6 +91,7 @@ class Conditions:
     def __init__(self, device: torch.device) -> None:
         self._flags = torch.ones(_MOST_FLAGS, dtype=torch.bool, device=device)
         self._failures: list[Failure] = []
+        self._kept: list[Tensor] = []
         self._listed: object = None
 
     def __enter__(self) -> None:
@@ -105,6 +106,11 @@ class Conditions:
         if place < _MOST_FLAGS:
             self._flags[place].logical_and_(fulfilled.detach().reshape(()))
             self._failures.append(lambda: self._failed(place, failure))
+
+    def keep(self, source: Tensor) -> Tensor:
+        """Let memory of the host, which replays read, live as long as the graph."""
+        self._kept.append(source)
+        return source
 
     def _failed(self, place: int, failure: Failure) -> Exception:
         self._flags[place].fill_(True)
