@@ -119,6 +119,7 @@ def uploaded(array: Any, device: torch.device, dtype: torch.dtype | None = None)
 
 def _sent(made: Tensor, device: torch.device) -> Tensor:
     """A tensor of the host on `device`. A CUDA graph copies it in each replay, so its memory stays with the graph."""
-    if device.type == "cuda" and torch.cuda.is_current_stream_capturing() and late.Conditions.open is not None:
-        made = late.Conditions.open.keep(pinned(made))
+    graph = late.Conditions.open
+    if graph is not None and device.type == "cuda" and torch.cuda.is_current_stream_capturing():
+        made = graph.keep(pinned(made))
     return made if device.type == "cpu" else made.to(device, non_blocking=device.type == "cuda")

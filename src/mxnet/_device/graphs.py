@@ -67,7 +67,7 @@ RUNTIME: Any = CudaGraphs()
 def wanted(flags: dict[str, Any]) -> bool:
     """Do a block's flags ask for graphs? The naive engine runs each operator alone."""
     static = bool(flags.get("static_alloc") and flags.get("static_shape"))
-    return static and not ENGINE.naive and is_on("MXNET_ENABLE_CUDA_GRAPHS", True)
+    return static and late.can_capture() and not ENGINE.naive and is_on("MXNET_ENABLE_CUDA_GRAPHS", True)
 
 
 class _Graph:

@@ -40,7 +40,7 @@ def require(fulfilled: Tensor, failure: Failure) -> None:
     else:
         with _LOCK:
             PENDING.append(_Open(fulfilled.detach().reshape(()), failure))
-            if len(PENDING) > _MOST and fulfilled.is_cuda:
+            if len(PENDING) > _MOST and fulfilled.is_cuda and can_capture():
                 _look_aside(fulfilled.device)
 
 
@@ -78,9 +78,14 @@ def bounded(index: Tensor, size: int, what: str, least: int = 0) -> Tensor:
     return index.clamp(least, size - 1)
 
 
+def can_capture() -> bool:
+    """Has this build of torch CUDA's streams, events and graphs?"""
+    return torch.backends.cuda.is_built()
+
+
 def capturing(tensor: Tensor) -> bool:
     """Is the current stream being captured into a graph? Nothing is known of values then."""
-    return tensor.is_cuda and torch.cuda.is_current_stream_capturing()
+    return tensor.is_cuda and can_capture() and torch.cuda.is_current_stream_capturing()
 
 
 class Conditions:
