@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from .._core.errors import MXNetError
+from . import late
 from .errors import explained
 
 _STREAMS: dict[int, Any] = {}
@@ -107,12 +108,18 @@ def number(value: float, dtype: torch.dtype, device: torch.device) -> Tensor:
 
 def constant(values: Any, dtype: torch.dtype | None, device: torch.device) -> Tensor:
     """Numbers as a tensor on `device`, without waiting for it."""
-    made = torch.tensor(values, dtype=dtype)
-    return made if device.type == "cpu" else made.to(device, non_blocking=device.type == "cuda")
+    return _sent(torch.tensor(values, dtype=dtype), device)
 
 
 def uploaded(array: Any, device: torch.device, dtype: torch.dtype | None = None) -> Tensor:
     """A NumPy array as a tensor on `device`, without waiting for it; on the CPU it shares the memory."""
     made = torch.from_numpy(array)
-    made = made if dtype is None else made.to(dtype)
+    return _sent(made if dtype is None else made.to(dtype), device)
+
+
+def _sent(made: Tensor, device: torch.device) -> Tensor:
+    """A tensor of the host on `device`. A CUDA graph copies it in each replay, so its memory stays with the graph."""
+    graph = late.Conditions.open
+    if graph is not None and device.type == "cuda" and torch.cuda.is_current_stream_capturing():
+        made = graph.keep(pinned(made))
     return made if device.type == "cpu" else made.to(device, non_blocking=device.type == "cuda")

@@ -1,23 +1,25 @@
 """CUDA graphs: a function of tensors that is captured after some runs, and from then on replayed in one launch.
 
-`MXNET_ENABLE_CUDA_GRAPHS=1` turns them on, for blocks hybridized with `static_alloc=True, static_shape=True`. A graph
-holds for one signature: the mode, the shapes and types of the data, and the memory of the parameters, whose values may
-change. In training there are two graphs, of the forward and of the backward pass. What cannot be captured (an operator
-that waits for the device) is run as before, with one warning.
+Blocks hybridized with `static_alloc=True, static_shape=True` run by them; `MXNET_ENABLE_CUDA_GRAPHS=0` turns them off.
+A graph holds for one signature: the mode, the shapes and types of the data, and the memory of the parameters, whose
+values may change. In training there are two graphs, of the forward and of the backward pass. What cannot be captured
+(an operator that waits for the device) is run as before, with one warning.
 """
 
 import threading
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
+from operator import is_
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from .._core.environment import is_on
-from .._core.errors import MXNetError
 from . import late
+from .backward import BackwardPass
+from .waiting import ENGINE
 
 WARM_UPS = 3  # runs before a capture: libraries choose their algorithms and allocate in them
 MOST = 8  # signatures of one function
@@ -63,8 +65,9 @@ RUNTIME: Any = CudaGraphs()
 
 
 def wanted(flags: dict[str, Any]) -> bool:
-    """Do a block's flags and the environment ask for graphs?"""
-    return bool(flags.get("static_alloc") and flags.get("static_shape")) and is_on("MXNET_ENABLE_CUDA_GRAPHS")
+    """Do a block's flags ask for graphs? The naive engine runs each operator alone."""
+    static = bool(flags.get("static_alloc") and flags.get("static_shape"))
+    return static and late.can_capture() and not ENGINE.naive and is_on("MXNET_ENABLE_CUDA_GRAPHS", True)
 
 
 class _Graph:
@@ -118,10 +121,10 @@ class _Inference(_Graph):
 class _Training(_Graph):
     """A recorded run and its gradients. Activations stay in the graphs' memory until the next run overwrites them."""
 
-    def __init__(self, run: Run, tensors: Sequence[Tensor], changing: frozenset[int], repeatable: bool) -> None:
+    def __init__(self, run: Run, tensors: Sequence[Tensor], changing: frozenset[int]) -> None:
         super().__init__(run, tensors, changing)
-        self.plain, self.repeatable = run, repeatable
-        self._latest: Callable[[], Any] = lambda: None
+        self._run = run
+        self._latest: Callable[[], Any] = lambda: None  # torch's node of the last run, if it still lives
         for mine, given in zip(self.inputs, tensors, strict=True):
             mine.requires_grad_(given.requires_grad)
         with torch.enable_grad():
@@ -137,44 +140,40 @@ class _Training(_Graph):
         """The graph is retained: a program may run backward twice, so activations must not be overwritten by it."""
         if not outputs:
             return [None] * len(leaves)
-        return torch.autograd.grad(outputs, leaves, self._heads, retain_graph=True, allow_unused=True)
+        with BackwardPass():
+            return torch.autograd.grad(outputs, leaves, self._heads, retain_graph=True, allow_unused=True)
 
     def busy(self) -> bool:
-        """Are the activations of the last run still needed?"""
-        last = self._latest()
-        return last is not None and not last.done
+        """May the last run still be differentiated? Not if nobody holds its node, or a backward pass has freed it."""
+        node = self._latest()
+        if node is None:
+            return False
+        try:
+            return node.saved_tensors is not None
+        except RuntimeError:  # torch's word for a node that was freed
+            return False
 
     def __call__(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         return _Replay.apply(self, *tensors)  # type: ignore[no-any-return]
 
-    def forward(self, tensors: Sequence[Tensor]) -> tuple["_Use", list[Any]]:
-        """A mark of this run, and its results."""
-        use = _Use()
-        self._latest = weakref.ref(use)
+    def forward(self, node: Any, tensors: Sequence[Tensor]) -> list[Any]:
+        """The results of a run; `node` stands for it in torch's graph."""
+        self._latest = weakref.ref(node)
         self._take(tensors)
-        return use, self._replay(self._forward)
+        return self._replay(self._forward)
 
-    def backward(self, use: "_Use", heads: Sequence[Tensor]) -> list[Tensor | None]:
-        """A gradient for each input."""
-        if self._latest() is not use:
-            raise MXNetError(f"a later run has overwritten the activations of this one; {_ADVICE}")
-        use.done = True
+    def backward(self, heads: Sequence[Tensor]) -> list[Tensor | None]:
+        """A gradient for each input of the last run."""
         given = [head for head, counts in zip(heads, self.differentiable, strict=True) if counts]
         torch._foreach_copy_(self._heads, given)
         found = iter(self._replay(self._backward))
         return [next(found) if t.requires_grad else None for t in self.inputs]
 
-
-_ADVICE = "hybridize the block without static_shape, or set MXNET_ENABLE_CUDA_GRAPHS=0"
-
-
-class _Use:
-    """One run of a training graph, kept by torch's graph of it; `done` after its backward pass."""
-
-    __slots__ = ("__weakref__", "done")
-
-    def __init__(self) -> None:
-        self.done = False
+    def again(self, tensors: Sequence[Tensor], random: Tensor) -> Sequence[Tensor]:
+        """The same run without a graph, which draws the same numbers. States are written by backward passes only."""
+        with torch.random.fork_rng([self._device]):
+            torch.cuda.set_rng_state(random, self._device)
+            return self._run(list(tensors))
 
 
 class _Replay(torch.autograd.Function):
@@ -184,22 +183,22 @@ class _Replay(torch.autograd.Function):
     def forward(ctx: Any, graph: _Training, *tensors: Tensor) -> Any:
         ctx.graph = graph
         ctx.save_for_backward(*tensors)
-        ctx.use, results = graph.forward(tensors)
+        ctx.random = torch.cuda.get_rng_state(tensors[0].device)
+        results = graph.forward(ctx, tensors)
         ctx.mark_non_differentiable(*(r for r, d in zip(results, graph.differentiable, strict=True) if not d))
         return tuple(results)
 
     @staticmethod
     def backward(ctx: Any, *heads: Tensor) -> Any:
         if torch.is_grad_enabled():
-            return None, *_differentiable(ctx.graph, ctx.saved_tensors, heads)
-        return None, *ctx.graph.backward(ctx.use, heads)
+            return None, *_differentiable(ctx, heads)
+        return None, *ctx.graph.backward(heads)
 
 
-def _differentiable(graph: _Training, tensors: Sequence[Tensor], heads: Sequence[Tensor]) -> list[Any]:
+def _differentiable(ctx: Any, heads: Sequence[Tensor]) -> list[Any]:
     """Gradients that can be differentiated again: of another run, without a graph."""
-    if not graph.repeatable:
-        raise MXNetError(f"gradients of gradients need a second run, but this one draws or keeps states; {_ADVICE}")
-    results = graph.plain(list(tensors))
+    tensors = ctx.saved_tensors
+    results = ctx.graph.again(tensors, ctx.random)
     outputs, given = zip(*((r, h) for r, h in zip(results, heads, strict=True) if r.requires_grad), strict=True)
     leaves = [t for t in tensors if t.requires_grad]
     found = iter(torch.autograd.grad(outputs, leaves, given, create_graph=True, allow_unused=True))
@@ -215,21 +214,22 @@ class _Signature:
 
 
 class Graphed:
-    """`run(tensors)` by graphs.
+    """`run(tensors)` by graphs, for `count` tensors.
 
-    `changing` are the places of the data among the tensors, all others are parameters; `repeatable` says that a second
-    run would give the same results and leave no trace.
+    `changing` are the places of the data among the tensors, all others are parameters.
     """
 
-    def __init__(self, run: Run, changing: Sequence[int], name: str, repeatable: bool = True) -> None:
-        self._run, self._changing, self._name, self._repeatable = run, frozenset(changing), name, repeatable
+    def __init__(self, run: Run, count: int, changing: Sequence[int], name: str) -> None:
+        self._run, self._changing, self._name = run, frozenset(changing), name
+        self._places = sorted(self._changing), [i for i in range(count) if i not in self._changing]
+        self._last: tuple[list[Tensor], list[int], tuple[Any, ...]] = [], [], ()
         self._known: dict[Any, _Signature] = {}
         self._given_up = False
         self._lock = threading.Lock()  # data are copied into the graph's memory, and replayed, by one thread at a time
 
     def __call__(self, tensors: list[Tensor]) -> Sequence[Tensor]:
         """The results, in memory of their own; recorded if torch's grad mode is on."""
-        if self._given_up or not tensors[0].is_cuda or late.capturing(tensors[0]):
+        if self._given_up or not tensors or not tensors[0].is_cuda or late.capturing(tensors[0]):
             return self._run(tensors)
         with self._lock:
             graph = self._graph(tensors)
@@ -248,11 +248,9 @@ class Graphed:
         return None if recorded and signature.graph is not None and signature.graph.busy() else signature.graph
 
     def _signature(self, tensors: list[Tensor], recorded: bool) -> _Signature:
-        facts = [
-            (t.shape, t.dtype, t.device) if i in self._changing else (t.data_ptr(), t.shape, t.stride(), t.dtype)
-            for i, t in enumerate(tensors)
-        ]
-        key = (*facts, *(t.requires_grad for t in tensors)) if recorded else tuple(facts)
+        data = [tensors[i] for i in self._places[0]]
+        facts = (*((t.shape, t.dtype, t.device) for t in data), *self._memory([tensors[i] for i in self._places[1]]))
+        key = (*facts, *(t.requires_grad for t in tensors)) if recorded else facts
         found = self._known.get(key)
         if found is None:
             if len(self._known) >= MOST:
@@ -260,15 +258,24 @@ class Graphed:
             found = self._known[key] = _Signature()
         return found
 
+    def _memory(self, parameters: list[Tensor]) -> tuple[Any, ...]:
+        """Where the parameters are. A network has hundreds: the same tensors as before are not described again."""
+        addresses = [t.data_ptr() for t in parameters]
+        before, seen, facts = self._last
+        if addresses != seen or not all(map(is_, parameters, before)):
+            facts = tuple((a, t.shape, t.stride(), t.dtype) for a, t in zip(addresses, parameters, strict=True))
+            self._last = parameters, addresses, facts
+        return facts
+
     def _captured(self, tensors: list[Tensor], recorded: bool) -> Any:
         try:
             with _CAPTURES:
                 if recorded:
-                    return _Training(self._run, tensors, self._changing, self._repeatable)
+                    return _Training(self._run, tensors, self._changing)
                 return _Inference(self._run, tensors, self._changing)
         except RuntimeError as error:
             self._given_up, self._known = True, {}
-            reason = str(error).strip().splitlines()[0]
+            reason = str(error).strip().splitlines()[0].split(". ")[0]
             warnings.warn(f"{self._name} runs without a CUDA graph: it cannot be captured ({reason})", stacklevel=3)
             return None
 

@@ -40,7 +40,7 @@ def require(fulfilled: Tensor, failure: Failure) -> None:
     else:
         with _LOCK:
             PENDING.append(_Open(fulfilled.detach().reshape(()), failure))
-            if len(PENDING) > _MOST and fulfilled.is_cuda:
+            if len(PENDING) > _MOST and fulfilled.is_cuda and can_capture():
                 _look_aside(fulfilled.device)
 
 
@@ -78,9 +78,14 @@ def bounded(index: Tensor, size: int, what: str, least: int = 0) -> Tensor:
     return index.clamp(least, size - 1)
 
 
+def can_capture() -> bool:
+    """Has this build of torch CUDA's streams, events and graphs?"""
+    return torch.backends.cuda.is_built()
+
+
 def capturing(tensor: Tensor) -> bool:
     """Is the current stream being captured into a graph? Nothing is known of values then."""
-    return tensor.is_cuda and torch.cuda.is_current_stream_capturing()
+    return tensor.is_cuda and can_capture() and torch.cuda.is_current_stream_capturing()
 
 
 class Conditions:
@@ -91,6 +96,7 @@ class Conditions:
     def __init__(self, device: torch.device) -> None:
         self._flags = torch.ones(_MOST_FLAGS, dtype=torch.bool, device=device)
         self._failures: list[Failure] = []
+        self._kept: list[Tensor] = []
         self._listed: object = None
 
     def __enter__(self) -> None:
@@ -105,6 +111,11 @@ class Conditions:
         if place < _MOST_FLAGS:
             self._flags[place].logical_and_(fulfilled.detach().reshape(()))
             self._failures.append(lambda: self._failed(place, failure))
+
+    def keep(self, source: Tensor) -> Tensor:
+        """Let memory of the host, which replays read, live as long as the graph."""
+        self._kept.append(source)
+        return source
 
     def _failed(self, place: int, failure: Failure) -> Exception:
         self._flags[place].fill_(True)

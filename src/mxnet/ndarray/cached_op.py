@@ -13,6 +13,7 @@ from .._graph.infer.storage import head_stypes, sparse_plan, stypes_of_storage_a
 from .._graph.ir.node import walk
 from .._graph.lower.backends import compiler
 from .._graph.lower.program import Program
+from .._ops.registry import observe
 from .._ops.registry.torch_dtypes import NAME
 from ..context import current_context
 from ._dispatch.history import INLINE_LIMIT, GraphCall
@@ -144,6 +145,7 @@ class CachedOp:
         """A program for arrays of these storages."""
         program = Program(self.symbol._entries, ctx, self._compiler)
         given = {n.name: a.stype for n, a in zip(program.variables, args, strict=True)}
+        program.dense = not set(given.values()) - {"default"}
         program.stypes = stypes_of_storage_aware_nodes(program.heads, given)
         kinds = head_stypes(program.heads, given)
         program.head_stypes = kinds if set(kinds) - {"default"} else None
@@ -153,14 +155,14 @@ class CachedOp:
         return program
 
     def _replayed(self, program, train):
-        """What runs a program by CUDA graphs; None if Python code of the user's takes part in it."""
+        """What runs a program by CUDA graphs; None if inputs are sparse, or Python code takes part in it."""
         key = id(program), train
         if key not in self._graphed:
             states = set(program.states) if train else ()
             changing = [i for i in self.flags.get("data_indices", range(len(self._inputs))) if i not in states]
-            repeatable = not states and not any(n.op is not None and "_rng" in n.op.injected for n in program.nodes)
-            run = graphs.Graphed(lambda tensors: program.run(tensors, train), changing, self._title, repeatable)
-            self._graphed[key] = None if _runs_python(program.nodes) else run
+            run = graphs.Graphed(lambda tensors: program.run(tensors, train), len(self._inputs), changing, self._title)
+            plain = not program.dense or _runs_python(program.nodes) or observe.watching_graphs()
+            self._graphed[key] = None if plain else run
         return self._graphed[key]
 
     @property

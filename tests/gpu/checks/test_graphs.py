@@ -16,7 +16,7 @@ GPU, GPUS = mx.gpu(0), [mx.gpu(0), mx.gpu(1)]
 
 @pytest.fixture
 def runtime(monkeypatch):
-    """Graphs are on; counts those that are captured, and their replays."""
+    """Counts graphs that are captured, and their replays."""
 
     class Counted(graphs.CudaGraphs):
         def __init__(self):
@@ -36,7 +36,7 @@ def runtime(monkeypatch):
         def replays(self):
             return sum(graph.replays for graph in self.made)
 
-    monkeypatch.setenv("MXNET_ENABLE_CUDA_GRAPHS", "1")
+    monkeypatch.delenv("MXNET_ENABLE_CUDA_GRAPHS", raising=False)
     monkeypatch.setattr(graphs, "RUNTIME", Counted())
     simulated.EVENTS.clear()
     yield graphs.RUNTIME
@@ -247,45 +247,56 @@ def test_backward_twice(runtime):
     np.testing.assert_allclose(first, net[0].weight.grad().asnumpy(), rtol=1e-4, atol=1e-5)
 
 
-def test_backward_of_a_run_that_was_overwritten_is_refused(runtime):
-    net = network()
-    for i in range(graphs.WARM_UPS + 1):
-        with autograd.record():
-            loss = net(batch(i)).sum()
-        loss.backward(retain_graph=True)
-    with autograd.record():
-        later = net(batch(8)).sum()
-    later.backward()
-    with pytest.raises(MXNetError, match="later run has overwritten.*static_shape.*MXNET_ENABLE_CUDA_GRAPHS=0"):
-        loss.backward()
+def test_a_run_that_may_be_differentiated_again_keeps_its_activations(runtime):
+    net, plain = network(), network(static=False)
+    for i in range(graphs.WARM_UPS + 3):
+        found = []
+        for one in (net, plain):
+            with autograd.record():
+                loss = one(batch(i)).square().sum()
+            loss.backward(retain_graph=True)
+            with autograd.record():
+                later = one(batch(i + 50)).square().sum()
+            later.backward()
+            loss.backward()
+            found.append(one[0].weight.grad().asnumpy())
+        np.testing.assert_allclose(*found, rtol=1e-4, atol=1e-5)
+    assert runtime.captures == 2 and runtime.replays
 
 
-def test_gradients_of_gradients(runtime):
-    net = nn.Dense(1, activation="sigmoid", in_units=3)
-    net.initialize(mx.init.One(), ctx=GPU)
+def second_gradients(net, static):
+    """Gradients of the squared gradients, for some batches; numbers drawn on the way are the same in each call."""
+    net.hybridize(static_alloc=static, static_shape=static)
+    mx.random.seed(3)
     found = []
-    for static in (True, False):
-        net.hybridize(static_alloc=static, static_shape=static)
-        for i in range(graphs.WARM_UPS + 2):
-            x = batch(i, shape=(3,))
-            x.attach_grad()
-            with autograd.record():
-                (first,) = autograd.grad(net(x).sum(), [x], create_graph=True, retain_graph=True)
-                second = first.square().sum()
-            second.backward()
+    for i in range(graphs.WARM_UPS + 3):
+        x = batch(i)
+        x.attach_grad()
+        with autograd.record():
+            (first,) = autograd.grad(net(x).square().sum(), [x], create_graph=True, retain_graph=True)
+            second = first.square().sum()
+        second.backward()
         found.append(x.grad.asnumpy())
-    np.testing.assert_allclose(*found, rtol=1e-5)
-    assert runtime.captures == 2 and np.abs(found[0]).max() > 0
+    return np.array(found)
 
 
-def test_gradients_of_gradients_through_states_are_refused(runtime):
-    net = network()
-    with pytest.raises(MXNetError, match="gradients of gradients need a second run"):
-        for i in range(graphs.WARM_UPS + 2):
-            x = batch(i)
-            x.attach_grad()
-            with autograd.record():
-                autograd.grad(net(x).sum(), [x], create_graph=True, retain_graph=True)
+@pytest.mark.parametrize("layer", [None, "states", "random"])
+def test_gradients_of_gradients(runtime, layer):
+    """They need a second run, which draws the numbers of the first."""
+    made = []
+    for static in (True, False):
+        net = nn.HybridSequential()
+        net.add(nn.Dense(6, activation="sigmoid", in_units=5))
+        if layer:
+            net.add(nn.BatchNorm(in_channels=6) if layer == "states" else nn.Dropout(0.5))
+        mx.random.seed(5)
+        net.initialize(mx.init.Xavier(), ctx=GPU)
+        made.append((second_gradients(net, static), values(net)))
+    (mine, states), (want, wanted) = made
+    assert runtime.captures == 2 and runtime.replays and np.abs(mine).max() > 0
+    np.testing.assert_allclose(mine, want, rtol=1e-4, atol=1e-5)
+    for name, value in wanted.items():
+        np.testing.assert_allclose(states[name], value, rtol=1e-5, err_msg=name)
 
 
 def test_masks_of_dropout_are_drawn_anew(runtime):
@@ -301,6 +312,34 @@ def test_masks_of_dropout_are_drawn_anew(runtime):
         np.testing.assert_array_equal(x.grad.asnumpy(), y.asnumpy())
         seen.add(y.asnumpy().tobytes())
     assert runtime.captures == 2 and len(seen) == graphs.WARM_UPS + 4
+
+
+@pytest.mark.parametrize("draw", ["random.uniform", "random.normal", "random.exponential", "random.poisson"])
+def test_random_numbers_are_drawn_anew(runtime, draw):
+    net = nn.HybridLambda(lambda F, x: x * 0 + getattr(F.random, draw[7:])(shape=(20,), ctx=GPU))
+    net.hybridize(static_alloc=True, static_shape=True)
+    runs = graphs.WARM_UPS + 3
+    assert len({net(nd.ones((20,), ctx=GPU)).asnumpy().tobytes() for _ in range(runs)}) == runs
+    assert runtime.captures == 1
+
+
+def test_numbers_that_the_host_draws_are_not_captured(runtime):
+    net = nn.HybridLambda(lambda F, x: F.image.random_brightness(x, 0.1, 2.0))
+    net.hybridize(static_alloc=True, static_shape=True)
+    runs = graphs.WARM_UPS + 4
+    with pytest.warns(UserWarning, match="without a CUDA graph.*random numbers are drawn by the host"):
+        seen = {net(nd.ones((2, 2, 3), ctx=GPU)).asnumpy().tobytes() for _ in range(runs)}
+    assert len(seen) == runs and runtime.captures == 0
+
+
+def test_constants_live_as_long_as_the_graph(runtime):
+    net = nn.HybridLambda(lambda F, x: F.image.normalize(x, (1, 2, 3), 2))
+    net.hybridize(static_alloc=True, static_shape=True)
+    for i in range(graphs.WARM_UPS + 3):
+        x = batch(i, 3, shape=(2, 2))
+        want = (x.asnumpy() - np.array([1, 2, 3], "float32")[:, None, None]) / 2
+        np.testing.assert_allclose(net(x).asnumpy(), want, rtol=1e-5)
+    assert runtime.captures == 1
 
 
 def test_statistics_follow_in_train_mode_without_recording(runtime):
@@ -320,6 +359,24 @@ def test_only_where_it_is_asked_for(runtime, monkeypatch):
             net(batch(i, ctx=ctx))
     monkeypatch.setenv("MXNET_ENABLE_CUDA_GRAPHS", "0")
     train(network(), steps=graphs.WARM_UPS + 3)
+    assert runtime.captures == 0
+
+
+def test_not_where_each_operator_is_looked_at(runtime, monkeypatch):
+    monkeypatch.setattr(graphs.ENGINE, "naive", True)
+    predict = network()
+    for i in range(graphs.WARM_UPS + 2):
+        predict(batch(i))
+    assert runtime.captures == 0
+
+
+def test_sparse_data_are_not_captured(runtime):
+    net = nn.HybridLambda(lambda F, x, w: F.dot(x, w))
+    net.hybridize(static_alloc=True, static_shape=True)
+    w = nd.array(np.arange(6).reshape(3, 2), ctx=GPU)
+    for i in range(graphs.WARM_UPS + 3):
+        x = nd.array([[0, i, 0], [1, 0, 2]], ctx=GPU)
+        np.testing.assert_allclose(net(x.tostype("csr"), w).asnumpy(), x.asnumpy() @ w.asnumpy())
     assert runtime.captures == 0
 
 

@@ -207,6 +207,7 @@ def install(library, devices):
     for name, value in values.items():
         setattr(cuda, name, value)
     torch._C._cuda_getDevice = lambda: library.sim_device()
+    torch.backends.cuda.is_built = lambda: True
     torch.backends.cudnn.is_available = lambda: False
     torch._C._cuda_isInBadFork = False
     torch.Tensor.record_stream = _record_stream

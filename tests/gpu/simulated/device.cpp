@@ -202,6 +202,7 @@ struct Call {
     torch::jit::drop(*stack, n);
     for (auto& v : turned) stack->push_back(v);
     at::AutoDispatchBelowADInplaceOrView below;
+    sim::Drawing drawing(whole, *where);
     try { op.callBoxed(*stack); }
     catch (const c10::IndexError&) { sim::report("assert", whole); throw; }  // a device-side assert, which ends a real process's use of CUDA
   }

@@ -2,8 +2,9 @@
 
 A capture notes every call of torch's operators that reaches the device, with the tensors it was given and those that it
 made. A replay makes the same calls on the same memory: Python code in between does not run again, and data that the
-program puts elsewhere are not seen, as on a real device. What was written during the capture is put back, because a
-real capture computes nothing; a synchronization in it fails.
+program puts elsewhere are not seen, as on a real device. What was written during the capture is put back, and so is
+the state of the random generator, because a real capture computes nothing; a synchronization in it fails, and so does a
+copy of memory of the host that is not pinned.
 """
 
 import torch
@@ -23,14 +24,27 @@ class _Recorder(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs, syncs = kwargs or {}, _STATE["syncs"]
+        self._refuse_pageable(func, args, kwargs)
         self._keep_written(func, args, kwargs)
         result = func(*args, **kwargs)
         if _STATE["syncs"] != syncs:
             raise RuntimeError(REFUSED)
         for tensor in _tensors(result):
             self.made.add(tensor.untyped_storage()._cdata)
-        self.calls.append((func, args, kwargs, result))
+        if any(t.is_cuda for t in _tensors([*_tensors(result), *args])):  # what the host computes is not in a graph
+            self.calls.append((func, args, kwargs, result))
         return result
+
+    def _refuse_pageable(self, func, args, kwargs):
+        """A replay reads the host's memory again, which need not be there any more."""
+        if func is torch.ops.aten.copy_.default:
+            source, arrives = args[1], args[0].is_cuda
+        elif func is torch.ops.aten._to_copy.default:
+            source, arrives = args[0], torch.device(kwargs.get("device") or "cpu").type == "cuda"
+        else:
+            return
+        if arrives and source.is_cpu and not source.is_pinned():
+            raise RuntimeError(REFUSED)
 
     def _keep_written(self, func, args, kwargs):
         given = list(args) + [None] * len(func._schema.arguments)
@@ -91,6 +105,7 @@ class graph:
         self.scope = torch.cuda.stream(self.stream)
         self.scope.__enter__()
         self.stream.wait_stream(self.outer)
+        self.random = torch.cuda.get_rng_state()
         _STATE["capturing"] = True
         self.recorder.__enter__()
 
@@ -98,10 +113,12 @@ class graph:
         self.recorder.__exit__(kind, error, trace)
         _STATE["capturing"] = False
         self.recorder.put_back()
+        torch.cuda.set_rng_state(self.random)
         self.outer.wait_stream(self.stream)
         for *_, result in self.recorder.calls:  # nobody else is given a graph's memory, whichever stream replays it
             for tensor in _tensors(result):
-                tensor.record_stream(self.outer)
+                if tensor.is_cuda:
+                    tensor.record_stream(self.outer)
         if kind is not None:  # as torch: the stream stays the one of the capture
             return
         self.scope.__exit__(kind, error, trace)

@@ -11,6 +11,7 @@ import torch
 from ..._core.errors import MXNetError, cause
 from ..._core.lru import Recent
 from ..._core.writes import wrote_anywhere
+from ..._device import late
 from ..._kernels.registry import OFF, SWITCH
 from ...context import Context
 from ..infer.fixpoint import Facts, shape_facts, type_facts
@@ -91,6 +92,7 @@ class Program:
         mutated = mutated_variables(self.nodes)
         self.deferred = self._heads_with_rule() if executor else []
         self.node_states: NodeStates | None = {} if executor else None
+        self.dense = True  # are all inputs dense?
         self.stypes: Stypes = {}
         self.sparse: SparsePlan | None = None  # which values are sparse tensors
         self.trained: set[int] | None = None  # ids of the nodes that backward passes visit; None: all of a recorded run
@@ -161,6 +163,8 @@ class Program:
         rewritten = SWITCH.mode != OFF
         known = None if self.has_inferred_sizes or not rewritten else self._codes.get(train)
         lowered, streams = known or self.code(train, tensors)
+        if streams and tensors and late.capturing(tensors[0]):
+            streams = [_NO_STREAM] * len(streams)
         run = lowered.run
         if rewritten and not train and self._folding is not False and not torch.is_grad_enabled():
             results = self._run_folded(lowered, tensors, streams)
@@ -257,6 +261,16 @@ def _running(error: MXNetError) -> Iterator[str]:
     for frame, line in traceback.walk_tb(error.__traceback__):
         if frame.f_code.co_filename.startswith((FILE_PREFIX, "<eval_with_key>")):  # torch's name for such code
             yield linecache.getline(frame.f_code.co_filename, line, frame.f_globals).split("=")[0].strip()
+
+
+class _NoStream:
+    """In place of the host's random numbers while a CUDA graph is captured: replays would repeat what was drawn."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise MXNetError("random numbers are drawn by the host")
+
+
+_NO_STREAM = _NoStream()
 
 
 def _stream(ctx: Context) -> Any:

@@ -36,6 +36,11 @@ def watching() -> bool:
     return bool(_WRAPPERS)
 
 
+def watching_graphs() -> bool:
+    """Is any wrapper set for graphs?"""
+    return bool(_GRAPH_WRAPPERS)
+
+
 def in_graphs(op: Op, name: str = "", function: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """The function that a graph lowered now calls for its node `name`, inside the wrappers for graphs.
 

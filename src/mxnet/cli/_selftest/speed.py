@@ -1,7 +1,6 @@
 """The part of `remx selftest` that times ResNet-50 and an LSTM beside the same networks in plain torch."""
 
 import time
-from contextlib import nullcontext
 
 from .training import cuda_graphs
 
@@ -141,7 +140,7 @@ def measure(ctx, rounds=5, small=False):
     for name, (ours, theirs, shape, batch) in networks.items():
         plain = [_milliseconds(f, nd.waitall, rounds) for f in _torch_functions(torch, theirs, shape, batch, device)]
         for how in ("", ", CUDA graphs") if device.type == "cuda" else ("",):
-            with cuda_graphs() if how else nullcontext():
+            with cuda_graphs(bool(how)):
                 mine = [_milliseconds(f, nd.waitall, rounds) for f in _our_functions(ours, shape, batch, ctx)]
             for what, a, b in zip(("prediction", "training"), mine, plain, strict=True):
                 rows.append((f"{name}, {what}{how}", a, b))
