@@ -338,3 +338,9 @@ def test_remx_fetch(hosts, digits, weights, tmp_path, capsys):
     assert cli.main(["fetch", "--list"]) == 0
     names = capsys.readouterr().out.split()
     assert {"mnist", "cifar100", "wikitext-2", "resnet50_v1", "glove.6B.50d.txt", "wiki.simple.vec"} <= set(names)
+
+
+@pytest.mark.parametrize("name", ["mnist", "MNIST", "Fashion_MNIST", "fashion-mnist", "FashionMNIST", "CIFAR-10"])
+def test_data_sets_by_any_spelling(hosts, name, tmp_path, capsys):
+    assert cli.main(["fetch", name, "--root", str(tmp_path)]) == 1  # nobody has it, but the name is known
+    assert "could not be fetched" in capsys.readouterr().err.splitlines()[-1]

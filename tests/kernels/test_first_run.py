@@ -75,6 +75,13 @@ def test_training_that_waits(fresh):
     assert used(module(), 3) == [True] * 3
 
 
+def test_training_that_waits_for_a_part_of_a_program(fresh):
+    with pytest.raises(RuntimeError), fresh[0].waiting():
+        assert used(module(), 1) == [True]
+        raise RuntimeError
+    assert not fresh[0].waits and used(CompiledModule("rnn.lstm_kernels", any_processor), 1) == [False]
+
+
 def test_a_line_after_a_second(fresh, caplog):
     caplog.set_level(logging.WARNING)
     run = fresh[0]

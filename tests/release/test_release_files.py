@@ -1,5 +1,6 @@
 """The files of a release agree with one another and with the code."""
 
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -33,17 +34,32 @@ def test_the_version_is_semantic_and_the_same_everywhere():
     )
 
 
+def combinations():
+    """The combinations of the tests' matrix, with what `include` adds to those that it fits, as GitHub does it."""
+    matrix = loaded(ROOT / ".github" / "workflows" / "tests.yml")["jobs"]["suite"]["strategy"]["matrix"]
+    more, axes = matrix.pop("include"), list(matrix)
+    made = [dict(zip(axes, values, strict=True)) for values in itertools.product(*matrix.values())]
+    for entry in more:
+        fitting = [one for one in made if all(one[axis] == entry[axis] for axis in axes if axis in entry)]
+        assert fitting, f"{entry} would be a combination of its own"
+        for one in fitting:
+            one.update(entry)
+    return made
+
+
 def test_classifiers_name_the_pythons_that_are_tested():
     named = {c.rpartition(" ")[2] for c in PROJECT["classifiers"] if re.search(r"Python :: 3\.\d+$", c)}
-    jobs = loaded(ROOT / ".github" / "workflows" / "tests.yml")["jobs"]
-    assert named == set(jobs["newest"]["strategy"]["matrix"]["python"])
+    assert named == {one["python"] for one in combinations()}
 
 
-def test_the_oldest_versions_that_are_promised_are_tested():
-    cases = loaded(ROOT / ".github" / "workflows" / "tests.yml")["jobs"]["oldest"]["strategy"]["matrix"]["include"]
+def test_every_python_is_tested_everywhere_with_the_oldest_and_newest_versions():
+    tested = {(one["os"], one["python"], one["versions"]) for one in combinations()}
+    assert len(tested) == 3 * 5 * 2
     wanted = dict(re.findall(r"(?m)^(\w+)>=([\d.]+)$", "\n".join(PROJECT["dependencies"])))
     for name in ("torch", "numpy"):
-        assert f"{wanted[name]}.*" in {case[name] for case in cases}
+        for one in combinations():
+            assert (name in one) == (one["versions"] == "oldest")
+        assert f"=={wanted[name]}.*" in {one.get(name) for one in combinations()}
 
 
 def test_numba_is_asked_for_only_where_it_installs():

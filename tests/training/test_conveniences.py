@@ -288,3 +288,74 @@ def test_handlers_of_ones_own_still_replace_the_update():
     est, record = estimator(accumulate=5), Record()
     est.fit(data(4), epochs=1, event_handlers=[GradientUpdateHandler(), record])
     assert not np.array_equal(record.seen[0], record.seen[1])
+
+
+def test_a_metric_that_is_not_a_number():
+    """As in MXNet it is told and does not count; the best weights come back, rates fall, and nothing is saved."""
+    values = [5.0, 3.0, *[float("nan")] * 6]
+    with pytest.warns(RuntimeWarning, match="is not updated"):
+        est, follow, stop = scripted_fit(
+            values, lambda m: EarlyStoppingHandler(m, patience=2, mode="min", restore_best=True)
+        )
+    assert stop.best == 3.0 and len(follow.seen) == 8
+    np.testing.assert_array_equal(weights(est), follow.seen[1])
+    _, follow, _ = scripted_fit(values, lambda m: ReduceLROnPlateauHandler(m, factor=0.5, patience=2, mode="min"))
+    np.testing.assert_allclose(follow.rates, [RATE] * 4 + [RATE / 2] * 2 + [RATE / 4] * 2)
+
+
+def test_a_plateau_and_a_schedule_do_not_go_together():
+    est = estimator()
+    est.trainer.optimizer.lr_scheduler = mx.lr_scheduler.FactorScheduler(5)
+    with pytest.raises(ValueError, match="which its lr_scheduler sets"):
+        est.fit(data(4), epochs=1, event_handlers=[ReduceLROnPlateauHandler(est.train_metrics[0], mode="min")])
+
+
+class PartlyUsed(gluon.HybridBlock):
+    """A network with a layer that no batch reaches."""
+
+    def __init__(self):
+        super().__init__()
+        self.used, self.idle = gluon.nn.Dense(1, in_units=3), gluon.nn.Dense(4)
+
+    def hybrid_forward(self, F, x):
+        return self.used(x)
+
+
+def test_averages_of_a_network_with_an_idle_layer():
+    net = PartlyUsed()
+    net.initialize()
+    trainer = gluon.Trainer(net.used.collect_params(), "sgd", {"learning_rate": RATE})
+    est, ema = Estimator(net, gluon.loss.L2Loss(), mx.metric.MSE(), trainer=trainer), EMAHandler(0.5)
+    est.logger.setLevel("ERROR")
+    est.fit(data(4), epochs=2, event_handlers=[ema])
+    assert "used.weight" in ema.averages and "idle.weight" not in ema.averages
+
+
+def test_hybridized_networks_train_alike():
+    ends = []
+    for hybridized in (False, True):
+        est = estimator(accumulate=3, clip_norm=0.5)
+        if hybridized:
+            est.net.hybridize(static_alloc=True)
+        est.fit(data(2), epochs=3, event_handlers=[EMAHandler(0.6)])
+        ends.append(weights(est))
+    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-6)
+
+
+def test_the_finder_on_two_devices_finds_what_it_finds_on_one():
+    one, two = (
+        estimator(context=context).find_learning_rate(data(4), start=1e-4, end=100.0, steps=60)
+        for context in (None, [mx.cpu(0), mx.cpu(1)])
+    )
+    assert one.suggestion == two.suggestion
+    np.testing.assert_allclose(two.losses[:40], one.losses[:40], rtol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:No trainer specified")
+def test_clipping_on_two_devices_with_the_default_trainer():
+    net, contexts = gluon.nn.Dense(1, in_units=3), [mx.cpu(0), mx.cpu(1)]
+    net.initialize(ctx=contexts)
+    est = Estimator(net, gluon.loss.L2Loss(), mx.metric.MSE(), context=contexts, clip_norm=0.5)
+    est.logger.setLevel("ERROR")
+    est.fit(data(4), epochs=1)
+    assert np.isfinite(weights(est)).all()

@@ -201,3 +201,56 @@ def test_one_cycle_for_a_module(caplog):
     mod.fit(data, num_epoch=5, optimizer_params={"lr_scheduler": schedule},
             batch_end_callback=lambda param: rates.append(mod._optimizer.learning_rate))  # fmt: skip
     assert rates.index(max(rates)) in range(3, 9) and rates[-1] < 0.01 < rates[0] < max(rates)
+
+
+def test_a_plateau_and_a_schedule_do_not_go_together():
+    data, mod = iterator(), module()
+    ready(mod, data, lr_scheduler=mx.lr_scheduler.FactorScheduler(5))
+    with pytest.raises(mx.MXNetError, match="which its lr_scheduler sets"):
+        fit(mod, data, [0.5, 0.5], eval_end_callback=mx.callback.ReduceLROnPlateau(mod, patience=1))
+
+
+class Interrupt(Exception):
+    """The program is killed, so to say."""
+
+
+def resumable(folder, values, epochs=6, after=None):
+    """One process's part of a training with all callbacks; it is interrupted after so many batches."""
+    data, mod, batches = iterator(), module(), [0]
+    ready(mod, data)
+
+    def interrupt(param):
+        batches[0] += 1
+        if batches[0] == after:
+            raise Interrupt
+
+    stop = mx.callback.EarlyStopping(mod, patience=3, mode="max")
+    reduce = mx.callback.ReduceLROnPlateau(mod, factor=0.5, patience=2, mode="max")
+    top = mx.callback.TopKCheckpoint(mod, str(folder / "best"), k=2, mode="max")
+    ema = mx.callback.ExponentialMovingAverage(mod, decay=0.5, swap_at_end=False)
+    update = mx.callback.GradientUpdate(mod, accumulate=3)
+    mod.fit(data, data, num_epoch=epochs, validation_metric=Scripted(values), eval_metric="acc",
+            eval_end_callback=[top, reduce, stop], batch_end_callback=[ema, interrupt], epoch_end_callback=update,
+            resume="auto", resume_prefix=str(folder / "run"), resume_every=1)  # fmt: skip
+    return stop, reduce, top, ema, mod
+
+
+def test_callbacks_continue_where_a_killed_training_was(tmp_path):
+    values = [0.5, 0.9, 0.4, 0.7, 0.7, 0.7]
+    folders = [tmp_path / "straight", tmp_path / "broken"]
+    for folder in folders:
+        folder.mkdir()
+    straight = resumable(folders[0], values)
+    with pytest.raises(Interrupt):
+        resumable(folders[1], values, after=4 + 4 + 4 + 2)  # in the fourth epoch, one batch waits for its update
+    resumed = resumable(folders[1], values[3:])
+    for one, other in zip(straight[:3], resumed[:3], strict=True):
+        assert {name: value for name, value in one.state_dict().items() if name != "_parameters"} == {
+            name: value for name, value in other.state_dict().items() if name != "_parameters"
+        }
+    assert resumed[0].stopped_epoch == 4 and resumed[2].saved == [(0.9, 2), (0.7, 4)]
+    assert resumed[3].updates == straight[3].updates == 4 * 5 - 1
+    for name, value in straight[3].averages[0].items():
+        np.testing.assert_array_equal(resumed[3].averages[0][name].asnumpy(), value.asnumpy())
+    for name, value in weights(straight[4]).items():  # those of the second epoch
+        np.testing.assert_array_equal(weights(resumed[4])[name], value)

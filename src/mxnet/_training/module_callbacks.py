@@ -60,7 +60,37 @@ class _Monitor:
         return -self._sign * value
 
 
-class EarlyStopping:
+class _Resumed:
+    """A callback whose state `fit(resume="auto")` saves and restores: the attributes that `_state` names."""
+
+    _state = ()
+
+    def state_dict(self):
+        """What a resumed training needs."""
+        return {name: getattr(self, name) for name in self._state}
+
+    def load_state_dict(self, state):
+        """Continue from what `state_dict` returned."""
+        for name in self._state:
+            setattr(self, name, state[name])
+
+
+class _Watching(_Resumed):
+    """One that watches a metric: the best value so far, and for how many evaluations there was no better one."""
+
+    _state = ("best", "_wait")
+
+    @property
+    def best(self):
+        """The best value so far."""
+        return self._monitor.best
+
+    @best.setter
+    def best(self, value):
+        self._monitor.best = value
+
+
+class EarlyStopping(_Watching):
     """Ends `fit` when a metric of validation has not improved for `patience` epochs; an `eval_end_callback`.
 
     Parameters
@@ -94,15 +124,12 @@ class EarlyStopping:
     (1.0, True)
     """
 
+    _state = (*_Watching._state, "stopped_epoch", "_parameters")
+
     def __init__(self, mod, patience=3, mode="max", monitor=None, min_delta=0.0, restore_best=True):
         self._mod, self.patience, self.restore_best = mod, patience, restore_best
         self._monitor, self._wait, self.stopped_epoch = _Monitor(monitor, mode, min_delta), 0, None
         self._parameters = None
-
-    @property
-    def best(self):
-        """The best value so far."""
-        return self._monitor.best
 
     def __call__(self, param):
         """Called after evaluation."""
@@ -122,7 +149,7 @@ class EarlyStopping:
             self._mod.set_params(*self._parameters)
 
 
-class ReduceLROnPlateau:
+class ReduceLROnPlateau(_Watching):
     """Multiplies the learning rate by `factor` when a metric of validation has not improved for `patience` epochs.
 
     An `eval_end_callback` of `fit`, for optimizers without a schedule.
@@ -161,25 +188,34 @@ class ReduceLROnPlateau:
 
     def __call__(self, param):
         """Called after evaluation."""
+        optimizer = self._changeable()
         if self._monitor.improved(self._monitor.value(param)):
             self._wait = 0
             return
         self._wait += 1
         if self._wait >= self.patience:
             self._wait = 0
-            self._reduce(param.epoch)
+            self._reduce(optimizer, param.epoch)
 
-    def _reduce(self, epoch):
+    def _changeable(self):
+        """The optimizer; whether its rate can be changed is asked from the first epoch on, not at the first plateau."""
         optimizer, store = _current(self._mod)._optimizer, _current(self._mod)._kvstore
         if store is not None and "dist" in store.type:
             raise MXNetError("servers of a distributed job have an optimizer of their own; its rate cannot be changed")
+        if optimizer.lr_scheduler is not None:
+            raise MXNetError(
+                "ReduceLROnPlateau changes the optimizer's learning rate, which its lr_scheduler sets; use one of both"
+            )
+        return optimizer
+
+    def _reduce(self, optimizer, epoch):
         rate = max(optimizer.learning_rate * self.factor, self.min_lr)
         if rate < optimizer.learning_rate:
             optimizer.set_learning_rate(rate)
             logging.info("Epoch[%d] Learning rate is %.5g now", epoch, rate)
 
 
-class ExponentialMovingAverage:
+class ExponentialMovingAverage(_Resumed):
     """Keeps an exponential moving average of the weights, which often predicts better than the last ones.
 
     A `batch_end_callback` of `fit`. After each batch `average = d * average + (1 - d) * weight`, where `d` is `decay`,
@@ -205,6 +241,8 @@ class ExponentialMovingAverage:
     ...     print(mod.score(data, "acc"))
     [('accuracy', 1.0)]
     """
+
+    _state = ("averages", "updates")
 
     def __init__(self, mod, decay=0.999, swap_at_end=True):
         if not 0 < decay < 1:
@@ -241,7 +279,7 @@ class ExponentialMovingAverage:
             self._mod.set_params(*self.averages)
 
 
-class TopKCheckpoint:
+class TopKCheckpoint(_Resumed):
     """Keeps the checkpoints of the `k` best epochs; an `eval_end_callback` of `fit`.
 
     Parameters
@@ -274,6 +312,8 @@ class TopKCheckpoint:
     [1, 2]
     """
 
+    _state = ("saved",)
+
     def __init__(self, mod, prefix, k=3, mode="max", monitor=None):
         if k < 1:
             raise ValueError(f"k must be at least 1, got {k}")
@@ -291,7 +331,7 @@ class TopKCheckpoint:
         self.saved = self.saved[: self.k]
 
 
-class GradientUpdate:
+class GradientUpdate(_Resumed):
     """Updates after several batches, or with gradients of a bounded norm; an `epoch_end_callback` of `fit`.
 
     It takes the place of the module's `update` when it is made, until `detach`.
@@ -317,6 +357,8 @@ class GradientUpdate:
     >>> mod._optimizer.num_update
     1
     """
+
+    _state = ("_sums", "_batches")
 
     def __init__(self, mod, accumulate=1, clip_norm=None):
         if accumulate < 1 or int(accumulate) != accumulate:

@@ -1,6 +1,7 @@
 """`remx fetch NAME…`: data sets, published weights and embeddings into the folder where programs look for them."""
 
 import os
+import re
 import warnings
 from difflib import get_close_matches
 
@@ -83,8 +84,13 @@ def _kinds():
     return [(list(_DATASETS), _dataset), (_networks(), _network), (list(_embeddings()), _embedding)]
 
 
+def _plain(name):
+    """A data set's name as people write it: fashion_mnist, FashionMNIST and fashion-mnist are one."""
+    return re.sub(r"[-_]", "", name.lower())
+
+
 def _fetch(name, root):
-    name = {"fashionmnist": "fashion-mnist"}.get(name.lower().replace("_", "-").replace("--", "-"), name)
+    name = {_plain(each): each for each in _DATASETS}.get(_plain(name), name)
     for names, fetch in _kinds():
         if name in names:
             return fetch(name, root)

@@ -290,7 +290,15 @@ class Loops:
         validation_metric = eval_metric if validation_metric is None else validation_metric
         eval_metric = as_metric(eval_metric)
         with Position(
-            self, eval_metric, resume, resume_prefix, resume_every, epoch_end_callback, batch_end_callback
+            self,
+            eval_metric,
+            resume,
+            resume_prefix,
+            resume_every,
+            epoch_end_callback,
+            batch_end_callback,
+            eval_end_callback,
+            eval_batch_end_callback,
         ) as position:
             self._fit_epochs(
                 position, range(position.begin(begin_epoch), num_epoch), train_data, eval_data, eval_metric,

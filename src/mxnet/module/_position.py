@@ -29,7 +29,7 @@ class Position:
     Its sets are called `prefix-run-epoch-batch.…`, beside MXNet's checkpoints, which stay what they are.
     """
 
-    def __init__(self, module, metric, mode, prefix, every, callbacks, batch_callbacks):
+    def __init__(self, module, metric, mode, prefix, every, callbacks, *more_callbacks):
         if mode not in ("auto", None):
             raise ValueError(f'resume must be "auto" or None, got {mode!r}')
         self._module, self._resumes, self._first = module, mode == "auto", True
@@ -38,7 +38,8 @@ class Position:
             raise ValueError(
                 'resume="auto" needs resume_prefix, or a callback of mx.callback.do_checkpoint or module_checkpoint'
             )
-        counting = [callback for callback in _listed(batch_callbacks) if is_stateful(callback)]
+        all_callbacks = {id(each): each for group in (*more_callbacks, callbacks) for each in _listed(group)}
+        counting = [callback for callback in all_callbacks.values() if is_stateful(callback)]
         parts = [each for each in _modules(module) if hasattr(each, "_updater") or hasattr(each, "_curr_module")]
         self._run = Run(f"{self._prefix}-run", *parts, metric, *counting, every=every if self._resumes else None)
         self._termination = Termination(self._prefix is not None)

@@ -2,10 +2,13 @@
 
 import torch
 
+# torch before 2.7 has one question for both: its exporter says that it compiles, too.
+is_exporting = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
+
 
 def has_values(tensor: torch.Tensor) -> bool:
     """Can the values be read? Not where only shapes exist, nor while a program is exported."""
-    return tensor.device.type != "meta" and not torch.compiler.is_exporting()
+    return tensor.device.type != "meta" and not is_exporting()
 
 
 def is_concrete(tensor: torch.Tensor) -> bool:

@@ -5,11 +5,14 @@ compiled first takes many seconds; torch's own operators compute meanwhile. The 
 runs would round differently at different steps. So it comes when a number of calls and an amount of work were done, all
 of them by torch, even if the code has been ready for a while: runs that find nothing compiled agree with each other,
 and so do runs that find everything compiled. `MXNET_KERNELS=wait` makes all of them agree: then training waits.
+`FIRST_RUN.waiting()` does the same for a part of a program.
 """
 
 import logging
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from .. import tuning
 
@@ -25,6 +28,15 @@ class FirstRun:
         self.over = False
         self._begun = 0.0
         self._told = False
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Inside, training waits for the compiler: the same numbers, whatever was compiled before."""
+        before, self.waits = self.waits, True
+        try:
+            yield
+        finally:
+            self.waits = before
 
     def put_off(self, work: int) -> bool:
         """Shall torch compute this call, too, of so much work?"""

@@ -11,6 +11,7 @@ import torch
 
 from ..._kernels import tuning
 from ..._kernels.registry import enabled
+from ..._kernels.runtime.concrete import is_exporting
 
 KINDS = frozenset([torch.float32, torch.float64])
 
@@ -48,7 +49,7 @@ def _many(data: torch.Tensor) -> bool:
     """Are there many concrete elements, in a call that is not traced?"""
     if data.__class__ is not torch.Tensor or torch.compiler.is_compiling() or data.numel() < tuning.BOOL_ELEMENTS:
         return False
-    return data.dtype in KINDS and data.is_cpu and enabled() and not torch.compiler.is_exporting()
+    return data.dtype in KINDS and data.is_cpu and enabled() and not is_exporting()
 
 
 COMPARISONS = {

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 from ..._core.attrs import Fraction
 from ..._kernels.random.draw import register
+from ..._kernels.runtime.concrete import is_exporting
 from ..registry.registry import op
 from ..registry.torch_dtypes import NAME, require_floating
 
@@ -56,7 +57,7 @@ def dropout(
 
 def _is_traced():
     """Is this a call of torch's compiler or exporter, which know no stream but torch's?"""
-    return torch.compiler.is_compiling() or torch.compiler.is_exporting()
+    return torch.compiler.is_compiling() or is_exporting()
 
 
 def _factors(shape, dtype, kept, inclusive, rng):

@@ -103,11 +103,11 @@ class Estimator:
         self.val_net = net if val_net is None else val_net
         self.logger, self.context = _console_logger(), self._check_context(context)
         self._initialize(initializer)
+        self._gradients = {"accumulate": accumulate, "clip_norm": clip_norm}
+        GradientUpdateHandler(**self._gradients)  # tells wrong values now
         self.trainer = self._check_trainer(trainer)
         self.batch_processor = self._check_batch_processor(batch_processor)
         self._history = None
-        self._gradients = {"accumulate": accumulate, "clip_norm": clip_norm}
-        GradientUpdateHandler(**self._gradients)  # tells wrong values now
 
     # ------------------------------------------------------------------ what was given
     def _check_loss(self, loss):
@@ -167,7 +167,9 @@ class Estimator:
     def _check_trainer(self, trainer):
         if not trainer:
             warnings.warn("No trainer specified, default SGD optimizer with learning rate 0.001 is used.", stacklevel=3)
-            return Trainer(self.net.collect_params(), "sgd", {"learning_rate": 0.001})
+            on_store = None if self._gradients["clip_norm"] is None else False  # clipping comes before the update
+            parameters = self.net.collect_params()
+            return Trainer(parameters, "sgd", {"learning_rate": 0.001}, update_on_kvstore=on_store)
         if not isinstance(trainer, Trainer):
             raise ValueError(f"Trainer must be a Gluon Trainer instance, refer to gluon.Trainer:{trainer}")
         return trainer

@@ -80,10 +80,10 @@ class Estimator:
     val_loss: Any
     val_net: Any
     context: Any
+    _gradients: Any
     trainer: Any
     batch_processor: Any
     _history: Any
-    _gradients: Any
     max_epoch: Any
     max_batch: Any
     batch_axis: int

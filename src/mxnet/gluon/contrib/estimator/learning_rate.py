@@ -73,4 +73,6 @@ def _other_trainer(estimator):
     """A trainer with an optimizer of the same kind and without its states or schedule."""
     optimizer = estimator.trainer.optimizer
     kept = {id(optimizer.param_dict): optimizer.param_dict, id(optimizer.lr_scheduler): None}
-    return Trainer(estimator.net.collect_params(), copy.deepcopy(optimizer, kept), kvstore=None)
+    store = "device" if len(estimator.context) > 1 else None  # sums gradients over the devices
+    parameters = estimator.net.collect_params()
+    return Trainer(parameters, copy.deepcopy(optimizer, kept), kvstore=store, update_on_kvstore=False)

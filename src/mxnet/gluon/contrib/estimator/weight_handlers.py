@@ -44,6 +44,11 @@ class ReduceLROnPlateauHandler(TrainBegin, EpochEnd):
 
     def train_begin(self, estimator, *args, **kwargs):
         """Start afresh."""
+        if estimator.trainer.optimizer.lr_scheduler is not None:  # told now, not at the first plateau
+            raise ValueError(
+                "ReduceLROnPlateauHandler changes the trainer's learning rate, which its lr_scheduler sets; use one of "
+                "both"
+            )
         self.best, self.wait = worst(self.monitor_op), 0
 
     def epoch_end(self, estimator, *args, **kwargs):
@@ -107,8 +112,13 @@ class EMAHandler(TrainBegin, BatchEnd, TrainEnd):
         self.updates += 1
         decay = min(self.decay, (1 + self.updates) / (10 + self.updates))
         for name, parameter in estimator.net._collect_params_with_prefix().items():
-            average, value = self.averages[name], parameter.data(parameter.list_ctx()[0])
-            if parameter.grad_req == "null":
+            if parameter._data is None:  # a layer that no batch has reached yet
+                continue
+            value = parameter.data(parameter.list_ctx()[0])
+            average = self.averages.get(name)
+            if average is None:
+                self.averages[name] = value.copy()
+            elif parameter.grad_req == "null":
                 average[:] = value
             else:
                 average += (1 - decay) * (value - average)
