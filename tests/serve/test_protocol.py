@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 
 import numpy as np
 import pytest
@@ -107,6 +108,10 @@ BAD = [
     ({"inputs": [tensor(X, parameters=[])]}, "parameters must be a JSON object"),
     ({"inputs": [tensor(X)], "outputs": [{"name": "nothing"}]}, "there is no output 'nothing'"),
     ({"inputs": [tensor(X)], "id": 7}, "id must be a text"),
+    ({"inputs": [tensor(X, data=[float("nan")] * 18)]}, "NaN is not a number of JSON"),
+    ({"inputs": [tensor(X, data=[-float("inf")] * 18)]}, "-Infinity is not a number of JSON"),
+    ({"inputs": [tensor(X, data=[1e39] * 18)]}, "a number is too large for float32"),
+    (json.dumps({"inputs": [tensor(X, data=[7] * 18)]}).replace("[7", "[1e400", 1).encode(), "a number is too large"),
 ]
 
 
@@ -131,6 +136,42 @@ def test_other_refusals(address):
     more = json.dumps({"inputs": [tensor(X)]}).encode()
     answer = requests.post(address + INFER, more + b"1234", headers={**header, next(iter(header)): str(len(more))})
     assert answer.status_code == 400 and "4 bytes stand behind the inputs" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br"])
+def test_compressed_bodies_are_refused(address, coding):
+    for path, told in ((INFER, "error"), ("/predictions/net", "message")):
+        answer = requests.post(address + path, b"\x1f\x8b", headers={"content-encoding": coding})
+        assert answer.status_code == 415 and f"this one is {coding}" in answer.json()[told]
+
+
+def test_json_has_null_where_an_output_is_no_number(address):
+    """Bytes can hold NaN and infinity, JSON cannot."""
+    row = np.array([[np.inf, -np.inf, 0, 0, 0, 0], [1, 2, 3, 4, 5, 6]], "float32")
+    head = json.dumps({"inputs": [tensor(row, parameters={"binary_data_size": row.nbytes})]}).encode()
+    header = {"Inference-Header-Content-Length": str(len(head))}
+    answer = requests.post(address + INFER, head + row.tobytes(), headers=header)
+    assert b"NaN" not in answer.content and answer.json()["outputs"][1]["data"] == [None, 21.0]
+    octets = {"content-type": "application/octet-stream"}
+    older = requests.post(address + "/predictions/net", row.tobytes(), headers=octets)
+    assert older.json()["sum_output"] == [None, 21.0]
+
+
+def test_requests_one_behind_the_other_are_answered_in_order(address):
+    """HTTP pipelining: a bad request between two good ones changes neither of them."""
+    rows = [json.dumps({"inputs": [tensor(np.full((1, 6), n))]}).encode() for n in (1, 2)]
+    bodies = [rows[0], b"{", rows[1]]
+    with socket.create_connection(address.removeprefix("http://").split(":"), timeout=60) as client:
+        for body in bodies:
+            client.sendall(f"POST {INFER} HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
+        file, found = client.makefile("rb"), []
+        for _ in bodies:
+            status, length = file.readline().split()[1], 0
+            while (line := file.readline().strip().lower()) != b"":
+                length = int(line.split()[1]) if line.startswith(b"content-length") else length
+            found.append((status, json.loads(file.read(length))))
+    assert [status for status, _ in found] == [b"200", b"400", b"200"]
+    assert [found[n][1]["outputs"][1]["data"] for n in (0, 2)] == [[6.0], [12.0]]
 
 
 def test_metrics_count_answers(address):

@@ -5,13 +5,15 @@ import random
 import signal
 import subprocess
 import threading
+import time
 
 import numpy as np
 import pytest
 import requests
 from serve_support import ask, metric, started, wait_for
 
-KILLS = int(os.environ.get("SERVE_KILLS", "3"))  # how many workers are killed
+KILLS = int(os.environ.get("SERVE_KILLS", "3"))  # how many workers are killed at least
+SECONDS = float(os.environ.get("SERVE_SECONDS", "0"))  # how long the load lasts at least
 
 
 def workers_of(process):
@@ -72,17 +74,21 @@ def test_no_request_is_lost_with_a_worker(front):
     process, address = front
     clients, choose = [Client(address, number) for number in range(4)], random.Random(3)
     answered = lambda: sum(client.answered for client in clients)
+    killed, until = 0, time.monotonic() + SECONDS
     try:
         for client in clients:
             client.start()
-        for killed in range(1, KILLS + 1):
-            before = answered()
+        while killed < KILLS or time.monotonic() < until:
+            before, pause = answered(), choose.uniform(0, min(SECONDS, 20))
             wait_for(lambda before=before: answered() > before + 20)
+            time.sleep(pause)
             os.kill(choose.choice(workers_of(process)), signal.SIGKILL)  # one that answers or one that still starts
+            killed += 1
             wait_for(lambda killed=killed: metric(address, "remx_worker_deaths_total") == killed)
         before = answered()
         wait_for(lambda: answered() > before + 20)
-        print(f"{answered()} answers, {KILLS} workers killed, {metric(address, 'remx_retried_requests_total')} retries")
+        retries = metric(address, "remx_retried_requests_total")
+        print(f"{answered()} answers, {killed} workers killed, {retries:.0f} requests given to another worker")
     finally:
         for client in clients:
             client.stop.set()

@@ -83,7 +83,8 @@ def test_torchrun():
 
 @pytest.fixture
 def variables(monkeypatch):
-    for name in {name for names in cluster.NAMES.values() for name in names} | {"MX_CONFIG", "SLURM_NNODES"}:
+    told = {name for names in cluster.NAMES.values() for name in names}
+    for name in told | {"MX_CONFIG", "SLURM_NNODES", "SLURM_STEP_NUM_NODES", "SLURM_STEP_ID"}:
         monkeypatch.delenv(name, raising=False)
     return lambda **told: [monkeypatch.setenv(name, value) for name, value in told.items()]
 
@@ -102,10 +103,21 @@ def variables(monkeypatch):
 def test_the_first_host_of_slurms_list(nodes, first, variables):
     assert cluster.first_host(nodes) == first
     variables(SLURM_PROCID="3", SLURM_NTASKS="8", SLURM_NNODES="2", SLURM_STEP_NODELIST=nodes, SLURM_JOB_ID="4711")
+    variables(SLURM_STEP_ID="0")
     assert cluster.fact("address") == first and cluster.number("rank") == 3 and cluster.number("world") == 8
     port = cluster.number("port")
     variables(SLURM_JOB_ID="4712")
     assert 15000 <= port < 30000 and cluster.number("port") != port
+
+
+def test_the_script_of_a_batch_job_is_no_worker(variables):
+    """sbatch gives its script the variables of a first worker; only srun starts workers."""
+    variables(SLURM_PROCID="0", SLURM_NTASKS="4", SLURM_NNODES="2", SLURM_JOB_NODELIST="node[01-02]", SLURM_JOB_ID="1")
+    assert not cluster.started_by_a_launcher()
+    with pytest.raises(mx.MXNetError, match="needs RANK or DMLC_WORKER_ID in the environment"):
+        cluster.fact("rank")
+    variables(SLURM_STEP_ID="0", SLURM_STEP_NODELIST="node02", SLURM_STEP_NUM_NODES="1", SLURM_NTASKS="2")
+    assert cluster.started_by_a_launcher() and cluster.own_address(2) == "127.0.0.1"  # one host of two
 
 
 def test_what_the_environment_lacks_is_said(variables):

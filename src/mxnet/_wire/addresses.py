@@ -78,7 +78,8 @@ def towards(host: str) -> str | None:
 def on_one_machine(world: int) -> bool:
     """Do all workers run here, as far as launchers tell?"""
     counts = (os.environ.get(name) for name in ("LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"))
-    return str(world) in counts or os.environ.get("SLURM_NNODES") == "1"
+    hosts = os.environ.get("SLURM_STEP_NUM_NODES", os.environ.get("SLURM_NNODES"))  # a step may use a part of the job
+    return str(world) in counts or hosts == "1"
 
 
 def own(master: str, world: int) -> str:

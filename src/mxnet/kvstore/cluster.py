@@ -31,7 +31,14 @@ _DNS = 60.0  # seconds in which Kubernetes must make a pod's name known
 
 def started_by_a_launcher():
     """Is there anything in the environment that tells the number of workers?"""
-    return "MX_CONFIG" in os.environ or any(name in os.environ for name in NAMES["world"])
+    return "MX_CONFIG" in os.environ or any(_told(name) is not None for name in NAMES["world"])
+
+
+def _told(variable):
+    """The text of a variable. The script of Slurm's batch job has those of a worker too, only `srun` sets a step."""
+    if variable.startswith("SLURM_") and "SLURM_STEP_ID" not in os.environ:
+        return None
+    return os.environ.get(variable)
 
 
 def fact(name):
@@ -39,8 +46,8 @@ def fact(name):
     if (found := _of_mxjob().get(name)) is not None:
         return found
     for variable in NAMES[name]:
-        if variable in os.environ:
-            return os.environ[variable]
+        if (found := _told(variable)) is not None:
+            return found
     if name in _DERIVED and (found := _DERIVED[name]()) is not None:
         return found
     raise MXNetError(f"a distributed kvstore needs {' or '.join(NAMES[name][:2])} in the environment; {HOW}")
@@ -71,8 +78,7 @@ def first_host(nodes):
 
 
 def _derived_address():
-    nodes = os.environ.get("SLURM_STEP_NODELIST") or os.environ.get("SLURM_JOB_NODELIST")
-    if nodes and "SLURM_PROCID" in os.environ:
+    if nodes := _told("SLURM_STEP_NODELIST"):
         return first_host(nodes)
     return addresses.LOOPBACK if addresses.on_one_machine(number("world")) else None
 

@@ -22,6 +22,9 @@ class Bodies:
     async def body(self, request):
         """The body of a request, while it is not too large."""
         longest, parts, size = self.settings.max_body, [], 0
+        if (coding := request.headers.get("content-encoding", "identity").lower()) != "identity":
+            words = f"a body must not be compressed, this one is {coding[:20]}"
+            raise Refused(415, words, {"accept-encoding": "identity"})
         told = request.headers.get("content-length", "0")
         if told.isdecimal() and int(told) > longest:
             raise Refused(413, f"a body may have {longest} bytes, this one has {told}")

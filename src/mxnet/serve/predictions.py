@@ -57,7 +57,7 @@ async def predict(server, request):
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     arrays, one = _with_rows(server.model, _read(server.model, await server.body(request), kind))
     outputs = await server.infer(arrays)
-    found = {name: (array[0] if one else array).tolist() for name, array in outputs.items()}
+    found = {name: tensors.listed(array[0] if one else array) for name, array in outputs.items()}
     return JSONResponse(found if len(found) > 1 else next(iter(found.values())))
 
 

@@ -22,10 +22,14 @@ DATATYPES = {
 DATATYPE_OF = {dtype: name for name, dtype in DATATYPES.items()}
 
 
+def _no_number(word):
+    raise ValueError(f"{word} is not a number of JSON; bytes can hold it")
+
+
 def parse_json(data, what="the body"):
     """The value of JSON text."""
     try:
-        return json.loads(data)
+        return json.loads(data, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise Refused(400, f"{what} is not JSON: {error}") from None
 
@@ -86,7 +90,11 @@ def numbers(data, dtype, name):
         array = np.array(data)
         if array.dtype.kind not in "biuf" or (array.dtype.kind == "f" and np.dtype(dtype).kind in "iub" and array.size):
             raise ValueError(f"the data are not of type {dtype}")
-        return np.array(data, dtype)
+        with np.errstate(over="ignore"):
+            made = array.astype(dtype) if array.dtype.kind == "f" else np.array(data, dtype)
+        if made.dtype.kind == "f" and not np.isfinite(made).all():
+            raise ValueError(f"a number is too large for {dtype}")
+        return made
     except (ValueError, TypeError, OverflowError) as error:
         raise Refused(400, f"input {name}: {error}") from None
 
@@ -154,6 +162,13 @@ def wanted_outputs(request, names):
     return [(item["name"], _parameters(item).get("binary_data", binary) is True) for item in items]
 
 
+def listed(array):
+    """Nested lists for JSON, which has no NaN and no infinity: null stands for them."""
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        array = np.where(np.isfinite(array), array.astype(object), None)
+    return array.tolist()
+
+
 def write_outputs(head, arrays, wanted):
     """(body, headers) of an answer."""
     outputs, parts = [], []
@@ -164,7 +179,7 @@ def write_outputs(head, arrays, wanted):
             parts.append(array.tobytes())
             item["parameters"] = {"binary_data_size": len(parts[-1])}
         else:
-            item["data"] = array.ravel().tolist()
+            item["data"] = listed(array.ravel())
         outputs.append(item)
     text = json.dumps({**head, "outputs": outputs}).encode()
     if not parts:

@@ -1,6 +1,7 @@
 """Who this process is in the job: `join`, `rank`, `size` and their kin."""
 
 import os
+import re
 from contextlib import contextmanager
 
 import torch
@@ -11,8 +12,9 @@ from mxnet.kvstore import cluster, group
 
 # What launchers call the same fact: torchrun and remx launch, Open MPI, MPICH, Slurm.
 _LOCAL_RANK = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
-_LOCAL_SIZE = ("LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE")
-_CROSS_RANK = ("GROUP_RANK", "OMPI_COMM_WORLD_NODE_RANK", "SLURM_NODEID")
+_LOCAL_SIZE = ("LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
+_CROSS_RANK = ("GROUP_RANK", "SLURM_NODEID")  # Open MPI's NODE_RANK counts processes of a host, not hosts
+_CROSS_SIZE = ("GROUP_WORLD_SIZE", "SLURM_STEP_NUM_NODES")
 
 
 class HorovodInternalError(MXNetError):
@@ -64,13 +66,20 @@ def size():
 
 
 def _told(names, otherwise):
-    """The first of these variables that is a number; Slurm writes some as `4(x2)`."""
+    """The first of these variables that is a number."""
     _check()
     for name in names if dist.is_initialized() else ():
-        text = os.environ.get(name, "").partition("(")[0]
-        if text.isdecimal():
+        if (text := os.environ.get(name, "")).isdecimal():
             return int(text)
     return otherwise()
+
+
+def _tasks_of_node():
+    """The number of Slurm's tasks on this host: `2(x3),1` says 2 on each of three hosts and 1 on the last."""
+    parts = re.findall(r"(\d+)(?:\(x(\d+)\))?", os.environ.get("SLURM_STEP_TASKS_PER_NODE", ""))
+    counts = [int(tasks) for tasks, hosts in parts for _ in range(int(hosts or 1))]
+    node = os.environ.get("SLURM_NODEID", "")
+    return counts[int(node)] if node.isdecimal() and int(node) < len(counts) else size()
 
 
 def local_rank():
@@ -80,7 +89,7 @@ def local_rank():
 
 def local_size():
     """The number of processes on this machine."""
-    return _told(_LOCAL_SIZE, size)
+    return _told(_LOCAL_SIZE, _tasks_of_node)
 
 
 def cross_rank():
@@ -90,7 +99,7 @@ def cross_rank():
 
 def cross_size():
     """The number of machines."""
-    return -(-size() // local_size())
+    return _told(_CROSS_SIZE, lambda: -(-size() // local_size()))
 
 
 @contextmanager
