@@ -10,7 +10,9 @@ import numpy
 
 from mxnet._typing import ndarray
 import numbers
+from pathlib import Path
 import numpy as onp
+from .._core.advice.entries import entries as entries
 from .._ops.numpy.elementwise import BINARY as BINARY
 from .._ops.numpy.elementwise import EXACT as EXACT
 from .._ops.numpy.elementwise import REVERSED as REVERSED
@@ -19,16 +21,18 @@ from ._call import binary as binary
 from ._call import call as call
 from ._call import check_ufunc as check_ufunc
 from ._call import unary as unary
-from ._elementwise_words import WORDS as WORDS
 SAME: Any
 TURNED: Any
 _SPELLED: Any
-_REST: str
+_WORDS: Any
+_OUT: str
 _UNARY_PARAMETERS: str
 _BINARY_PARAMETERS: str
+_RETURNED: str
 def _unary(name: str | None, operator: Any) -> Any: ...
 def _binary(name: str | None, operator: Any) -> Any: ...
 def _named(function: Any, name: str | None, parameters: Any) -> Any: ...
+def _docstring(name: str | None, parameters: Any) -> Any: ...
 FUNCTIONS: Any
 def around(x: Any, decimals: float = ..., out: Any = ..., **kwargs: Any) -> ndarray: ...
 round = around
