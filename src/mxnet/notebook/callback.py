@@ -108,7 +108,7 @@ class PandasLogger:
         table.loc[len(table)] = metrics
 
     def train_cb(self, param):
-        """Callback for `batch_end_callback`: appends a row to `train_df` every `frequent` batches and resets the metric.
+        """Callback for `batch_end_callback`: adds a row to `train_df` every `frequent` batches and resets the metric.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class PandasLogger:
         self._process_batch(param, "eval")
 
     def epoch_cb(self, *_):
-        """Callback for `epoch_end_callback`: appends the duration of the epoch to `epoch_df`. Its arguments are ignored.
+        """Callback for `epoch_end_callback`: adds the duration of the epoch to `epoch_df`. Its arguments are ignored.
 
         Examples
         --------
