@@ -95,7 +95,7 @@ def _items(body):
 
 def _item(head, body):
     name, _, kind = head.partition(" : ")
-    plain = kind or re.fullmatch(r"[\w.*, ]+", name)
+    plain = kind or re.fullmatch(r"[\w.*]+(, [\w.*]+)*", name)  # names; of a result often words about its type
     shown = ", ".join(f"`{part.strip()}`" for part in name.split(",")) if plain else _text(name)
     text = prose(inspect.cleandoc(body)).replace("\n", "\n    ")
     return f"- {shown}" + (f" (*{_text(kind)}*)" if kind else "") + (f": {text}" if text else "")

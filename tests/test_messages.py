@@ -670,6 +670,22 @@ RARER = {
         "the letter j has size 3 first and size 2 in input 1, counted from 0",
         lambda: mx.np.einsum("ij,jk->ik", mx.np.ones((2, 3)), mx.np.ones((2, 3))),
     ),
+    "channels": (
+        mx.MXNetError,
+        r"data of shape \[1, 5, 8, 8\] has 5 channels, the weight of shape \[2, 3, 3, 3\] with num_group=1 needs 3",
+        lambda: nd.Convolution(nd.ones((1, 5, 8, 8)), nd.ones((2, 3, 3, 3)), kernel=(3, 3), num_filter=2, no_bias=True),
+    ),
+    "largest of nothing": (mx.MXNetError, "axis 0 has no elements", lambda: mx.np.max(mx.np.ones((0,)))),
+    "bits of floats": (
+        mx.MXNetError,
+        "bitwise_and has no implementation for float32; convert the input with astype",
+        lambda: mx.np.bitwise_and(mx.np.ones(2), mx.np.ones(2)),
+    ),
+    "determinant of integers": (
+        mx.MXNetError,
+        "the input must be of a floating-point type",
+        lambda: mx.np.linalg.det(mx.np.eye(2, dtype="int32")),
+    ),
     "sequential module": (
         AssertionError,
         "call bind, then init_params",

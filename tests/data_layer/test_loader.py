@@ -221,3 +221,22 @@ def test_no_processes_remain():
     while multiprocessing.active_children() and time.time() < deadline:
         time.sleep(0.05)
     assert multiprocessing.active_children() == []
+
+
+class _WithAHole(Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        return {0: 0.0, 1: 1.0, 3: 3.0}[index]
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_an_exception_of_a_dataset_keeps_type_and_arguments_and_names_the_sample(workers):
+    with pytest.raises(KeyError) as raised:
+        list(DataLoader(_WithAHole(), 2, num_workers=workers))
+    assert raised.value.args == (2,)
+    if hasattr(raised.value, "add_note"):  # before Python 3.11 an exception of a number cannot take words
+        assert raised.value.__notes__[0] == "while reading sample 2 of _WithAHole"
+    if workers:
+        assert "in __getitem__" in str(raised.value.__cause__)

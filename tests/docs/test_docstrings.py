@@ -127,7 +127,17 @@ def test_examples_of_notebook_callbacks_run(folder):
     for name, value in vars(module_of("notebook.callback")).items():
         if inspect.isclass(value) and value.__module__ == "mxnet.notebook.callback":
             _run(examples, name, value)
+            for method, member in _members(value):
+                _run(examples, f"{name}.{method}", member)
     examples.check()
+
+
+def test_notebook_callbacks_describe_their_parameters():
+    """Examples of charts would need Bokeh and a notebook; tests/test_notebook.py draws them."""
+    for kind in (mx.notebook.callback.PandasLogger, mx.notebook.callback.LiveBokehChart):
+        for name, member in _members(kind):
+            if inspect.isfunction(member) and set(inspect.signature(member).parameters) - {"self", "_"}:
+                assert "Parameters\n---" in inspect.getdoc(member), name
 
 
 def test_entries_of_fallback_functions_are_used():

@@ -67,3 +67,10 @@ def test_reductions_of_nothing_are_zero(function, axis, keepdims, expected):
 def test_the_number_to_divide_by_may_run_over_as_the_sum_does():
     for dtype in ("int8", "bool", "int32"):
         assert np.mean(np.ones((300, 2), dtype=dtype), axis=0, dtype="int8").asnumpy().tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("function", [np.linalg.eig, np.linalg.eigvals])
+def test_complex_eigenvalues_are_refused(function):
+    """As in MXNet; their real parts alone would be a wrong answer."""
+    with pytest.raises(mx.MXNetError, match="Complex eigvals"):
+        function(np.array([[0, 1], [-1, 0]]))

@@ -72,8 +72,8 @@ def explained(error: BaseException) -> str:
     return _in_our_words(text)
 
 
-# torch's sentences about shapes, and ours: arrays, axes and inputs instead of tensors, dimensions and mat1.
-_SENTENCES = [
+# torch's sentences about shapes and types, and ours: arrays, axes and inputs instead of tensors, dimensions and mat1.
+_SENTENCES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (
         r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
         r"matrices of shapes (\1, \2) and (\3, \4) cannot be multiplied: the inner sizes \2 and \3 differ",
@@ -97,7 +97,34 @@ _SENTENCES = [
         r"seen size (\d+)",
         r"the letter \1 has size \4 first and size \2 in input \3, counted from 0",
     ),
+    (
+        r"Given groups=(\d+), weight of size (\[.*?\]), expected input(\[.*?\]) to have (\d+) channels, but got (\d+) "
+        r"channels instead",
+        r"data of shape \3 has \5 channels, the weight of shape \2 with num_group=\1 needs \4",
+    ),
+    (
+        r"\w+\(\): Expected reduction dim (-?\d+) to have non-zero size\.",
+        r"axis \1 has no elements, so there is no largest or smallest one",
+    ),
+    (
+        r"\w+\(\): Expected reduction dim to be specified for input\.numel\(\) == 0\. Specify the reduction dim "
+        r"with the 'dim' argument\.",
+        r"the array has no elements, so there is no largest or smallest one",
+    ),
+    (
+        r"[\w.]+: Expected a floating point or complex tensor as input\. Got \w+",
+        r"the input must be of a floating-point type; convert it with astype('float32')",
+    ),
+    (r"\"(\w+?)(?:_cpu|_cuda)?\" not implemented for '(\w+)'", lambda found: _unsupported(*found.groups())),
 ]
+_TYPES = {
+    "Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Bool": "bool", "Byte": "uint8",
+    "Char": "int8", "Int": "int32", "Long": "int64",
+}  # fmt: skip
+
+
+def _unsupported(function: str, kind: str) -> str:
+    return f"{function} has no implementation for {_TYPES.get(kind, kind)}; convert the input with astype"
 
 
 def _in_our_words(text: str) -> str:

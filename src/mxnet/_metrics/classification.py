@@ -13,25 +13,39 @@ from .base import EvalMetric, PairMetric, alias, check_label_shapes, register, v
 @register
 @alias("acc")
 class Accuracy(PairMetric):
-    """The share of samples whose largest score is that of the label.
+    """Share of the samples whose predicted class is the label.
+
+    accuracy = (number of samples with argmax(pred) = label) / (number of samples). Registered as `accuracy` and `acc`.
+    Labels have shape (N,) or (N, ...), predictions have one axis more, that of the class scores, or the shape of the
+    labels, if they are class numbers already.
 
     Parameters
     ----------
-    axis : int
-        Axis of the scores; predictions of the labels' shape are classes already.
-    name : str
-        Name that is logged.
+    axis : int, default 1
+        The axis of the class scores.
+    name : str, default 'accuracy'
+        The name under which `get` reports the value.
     output_names, label_names : list of str, optional
-        Which outputs and labels `update_dict` uses; all of them by default.
+        Which outputs and labels `update_dict` uses, by name; None means all. `update` takes all it is given.
+
+    Notes
+    -----
+    Labels are class numbers, not one-hot vectors: predictions of the shape of the labels are compared as they are,
+    which gives a meaningless value for one-hot labels. Counting happens on the device of the predictions; only `get`
+    waits for the result.
 
     Examples
     --------
-    >>> labels, preds = [mx.nd.array([0, 1, 1])], [mx.nd.array([[0.2, 0.8], [0.1, 0.9], [0.45, 0.55]])]
+    >>> labels = mx.nd.array([0, 1, 1])
+    >>> scores = mx.nd.array([[0.2, 0.8], [0.1, 0.9], [0.45, 0.55]])
     >>> metric = mx.metric.Accuracy()
-    >>> metric.update(labels, preds)
+    >>> metric.update([labels], [scores])
     >>> name, value = metric.get()
     >>> name, round(value, 4)
     ('accuracy', 0.6667)
+    >>> metric.update([labels], [labels])  # class numbers; counts are added up until reset()
+    >>> round(metric.get()[1], 4)
+    0.8333
     """
 
     def __init__(self, axis=1, name="accuracy", output_names=None, label_names=None):
@@ -58,16 +72,22 @@ class Accuracy(PairMetric):
 @register
 @alias("top_k_accuracy", "top_k_acc")
 class TopKAccuracy(PairMetric):
-    """The share of samples that have the label among their `top_k` largest scores.
+    """Share of the samples whose label is among the `top_k` classes with the largest scores.
+
+    Registered as `top_k_accuracy` and `top_k_acc`. Labels have shape (N,), predictions (N, C).
 
     Parameters
     ----------
-    top_k : int
-        How many scores count, at least 2.
-    name : str
-        Name that is logged.
+    top_k : int, default 1
+        How many classes count. It must be at least 2; use `Accuracy` for 1.
+    name : str, default 'top_k_accuracy'
+        The name under which `get` reports the value; `_` and `top_k` are appended.
     output_names, label_names : list of str, optional
-        Which outputs and labels `update_dict` uses; all of them by default.
+        Which outputs and labels `update_dict` uses, by name; None means all. `update` takes all it is given.
+
+    Notes
+    -----
+    The default is refused: always give `top_k`.
 
     Examples
     --------
@@ -107,26 +127,34 @@ class TopKAccuracy(PairMetric):
 
 @register
 class Perplexity(PairMetric):
-    """Perplexity of a language model: exp(-mean(log(probability of the label))).
+    """Perplexity of a language model: exp(-Σ log p(label) / N), with N the number of counted labels.
+
+    1 means that every label was predicted with certainty; C that the prediction was no better than chance among C
+    words.
 
     Parameters
     ----------
     ignore_label : int or None
-        Label that is not counted, that of padding for example.
-    axis : int
-        Axis of the probabilities.
-    name : str
-        Name that is logged.
+        A label that is not counted, for example that of padding. None counts all; there is no default.
+    axis : int, default -1
+        The axis of the probabilities.
+    name : str, default 'perplexity'
+        The name under which `get` reports the value.
     output_names, label_names : list of str, optional
-        Which outputs and labels `update_dict` uses; all of them by default.
+        Which outputs and labels `update_dict` uses, by name; None means all. `update` takes all it is given.
+
+    Notes
+    -----
+    Predictions are probabilities, not scores: apply a softmax first. Probabilities below 1e-10 count as 1e-10.
 
     Examples
     --------
-    >>> metric = mx.metric.Perplexity(ignore_label=None)
-    >>> metric.update([mx.nd.array([0, 1])], [mx.nd.array([[0.5, 0.5], [0.5, 0.5]])])
+    >>> metric = mx.metric.Perplexity(ignore_label=0)
+    >>> labels = mx.nd.array([1, 2, 0])  # the last one is padding
+    >>> metric.update([labels], [mx.nd.array([[0, 0.5, 0.5], [0, 0.75, 0.25], [1, 0, 0]])])
     >>> name, value = metric.get()
     >>> name, round(value, 4)
-    ('perplexity', 2.0)
+    ('perplexity', 2.8284)
     """
 
     def __init__(self, ignore_label, axis=-1, name="perplexity", output_names=None, label_names=None):
@@ -181,24 +209,33 @@ class _LogLikelihood(PairMetric):
 @register
 @alias("ce")
 class CrossEntropy(_LogLikelihood):
-    """Cross entropy of probabilities and labels: mean(-log(probability of the label + eps)).
+    """Cross entropy of predicted probabilities and labels: mean(-log(p(label) + eps)).
+
+    Registered as `crossentropy` and `ce`. Labels are class numbers of shape (N,), predictions are probabilities of
+    shape (N, C).
 
     Parameters
     ----------
-    eps : float
-        Added to a probability, so that the logarithm of 0 is finite.
-    name : str
-        Name that is logged.
+    eps : float, default 1e-12
+        Added to each probability, so that the logarithm of 0 is finite.
+    name : str, default 'cross-entropy'
+        The name under which `get` reports the value.
     output_names, label_names : list of str, optional
-        Which outputs and labels `update_dict` uses; all of them by default.
+        Which outputs and labels `update_dict` uses, by name; None means all. `update` takes all it is given.
+
+    Notes
+    -----
+    Predictions are probabilities: apply a softmax to the scores of a Gluon network first. The value of scores is NaN or
+    meaningless, without an error.
 
     Examples
     --------
     >>> metric = mx.metric.CrossEntropy()
-    >>> metric.update([mx.nd.array([0, 1])], [mx.nd.array([[0.5, 0.5], [0.5, 0.5]])])
+    >>> scores = mx.nd.array([[2, 0], [0, 1]])
+    >>> metric.update([mx.nd.array([0, 1])], [scores.softmax()])
     >>> name, value = metric.get()
     >>> name, round(value, 4)
-    ('cross-entropy', 0.6931)
+    ('cross-entropy', 0.2201)
     """
 
     def __init__(self, eps=1e-12, name="cross-entropy", output_names=None, label_names=None):
@@ -208,24 +245,33 @@ class CrossEntropy(_LogLikelihood):
 @register
 @alias("nll_loss")
 class NegativeLogLikelihood(_LogLikelihood):
-    """Negative log likelihood of the labels: mean(-log(probability of the label + eps)).
+    """Negative log-likelihood of the labels: mean(-log(p(label) + eps)); the same value as `CrossEntropy`.
+
+    Registered as `negativeloglikelihood` and `nll_loss`. Labels are class numbers of shape (N,), predictions are
+    probabilities of shape (N, C).
 
     Parameters
     ----------
-    eps : float
-        Added to a probability, so that the logarithm of 0 is finite.
-    name : str
-        Name that is logged.
+    eps : float, default 1e-12
+        Added to each probability, so that the logarithm of 0 is finite.
+    name : str, default 'nll-loss'
+        The name under which `get` reports the value.
     output_names, label_names : list of str, optional
-        Which outputs and labels `update_dict` uses; all of them by default.
+        Which outputs and labels `update_dict` uses, by name; None means all. `update` takes all it is given.
+
+    Notes
+    -----
+    Predictions are probabilities: apply a softmax to the scores of a Gluon network first. The value of scores is NaN or
+    meaningless, without an error.
 
     Examples
     --------
     >>> metric = mx.metric.NegativeLogLikelihood()
-    >>> metric.update([mx.nd.array([0, 1])], [mx.nd.array([[0.5, 0.5], [0.5, 0.5]])])
+    >>> scores = mx.nd.array([[2, 0], [0, 1]])
+    >>> metric.update([mx.nd.array([0, 1])], [scores.softmax()])
     >>> name, value = metric.get()
     >>> name, round(value, 4)
-    ('nll-loss', 0.6931)
+    ('nll-loss', 0.2201)
     """
 
     def __init__(self, eps=1e-12, name="nll-loss", output_names=None, label_names=None):
@@ -379,22 +425,30 @@ class _BinaryScore(EvalMetric):
 
 @register
 class F1(_BinaryScore):
-    """F1 score of class 1 against class 0: 2 · precision · recall / (precision + recall).
+    """F1 score of binary classification: 2 · precision · recall / (precision + recall).
+
+    Class 1 is the positive class. precision = TP / (TP + FP) is the share of positive predictions that are right,
+    recall = TP / (TP + FN) the share of positive samples that are found. Labels have shape (N,), predictions (N, 2).
 
     Parameters
     ----------
-    average : {"macro", "micro"}
-        Mean of the scores of all batches, or the score of all samples together.
-    name : str
-        Name that is logged.
+    name : str, default 'f1'
+        The name under which `get` reports the value.
     output_names, label_names : list of str, optional
-        Which outputs and labels `update_dict` uses; all of them by default.
+        Which outputs and labels `update_dict` uses, by name; None means all. `update` takes all it is given.
+    average : {'macro', 'micro'}, default 'macro'
+        'macro': the mean of the scores of all batches. 'micro': the score of all samples together, which does not
+        depend on the size of the batches.
+
+    Notes
+    -----
+    0 where precision and recall are both 0. More than two classes are a ValueError.
 
     Examples
     --------
-    >>> labels, preds = [mx.nd.array([0, 1, 1])], [mx.nd.array([[0.2, 0.8], [0.1, 0.9], [0.45, 0.55]])]
+    >>> labels, preds = mx.nd.array([0, 1, 1]), mx.nd.array([[0.2, 0.8], [0.1, 0.9], [0.45, 0.55]])
     >>> metric = mx.metric.F1()
-    >>> metric.update(labels, preds)
+    >>> metric.update([labels], [preds])
     >>> name, value = metric.get()
     >>> name, round(value, 4)
     ('f1', 0.8)
@@ -409,16 +463,25 @@ class F1(_BinaryScore):
 
 @register
 class MCC(_BinaryScore):
-    """Matthews' correlation coefficient of two classes, from -1 over 0 (no better than chance) to 1.
+    """Matthews correlation coefficient of binary classification.
+
+    (TP · TN - FP · FN) / √((TP + FP)(TP + FN)(TN + FP)(TN + FN)). 1 is a perfect prediction, 0 no better than chance,
+    -1 always wrong. Unlike accuracy and F1 it stays meaningful if one class is rare. Labels have shape (N,),
+    predictions (N, 2).
 
     Parameters
     ----------
-    average : {"macro", "micro"}
-        Mean of the scores of all batches, or the score of all samples together.
-    name : str
-        Name that is logged.
+    name : str, default 'mcc'
+        The name under which `get` reports the value.
     output_names, label_names : list of str, optional
-        Which outputs and labels `update_dict` uses; all of them by default.
+        Which outputs and labels `update_dict` uses, by name; None means all. `update` takes all it is given.
+    average : {'macro', 'micro'}, default 'macro'
+        'macro': the mean of the scores of all batches. 'micro': the score of all samples together, which does not
+        depend on the size of the batches.
+
+    Notes
+    -----
+    Factors of the denominator that are 0 are left out.
 
     Examples
     --------
@@ -437,23 +500,31 @@ class MCC(_BinaryScore):
 
 @register
 class PCC(EvalMetric):
-    """Pearson's correlation of labels and predicted classes: Matthews' coefficient for any number of classes.
+    """Pearson correlation of labels and predicted classes, a generalization of `MCC` to any number of classes.
+
+    Computed from the confusion matrix of all batches since `reset`; it grows with the largest class seen. Labels have
+    shape (N,); predictions have shape (N, C), or (N,) if they are class numbers.
 
     Parameters
     ----------
-    has_global_stats : bool
-        Whether `get_global` counts since the last `reset`, not since `reset_local`.
-    name : str
-        Name that is logged.
+    name : str, default 'pcc'
+        The name under which `get` reports the value.
     output_names, label_names : list of str, optional
-        Which outputs and labels `update_dict` uses; all of them by default.
+        Which outputs and labels `update_dict` uses, by name; None means all. `update` takes all it is given.
+    has_global_stats : bool, default True
+        Whether `get_global` returns the value since `reset` while `reset_local` starts a new local value.
+
+    Notes
+    -----
+    NaN as long as only one class was seen.
 
     Examples
     --------
     >>> metric = mx.metric.PCC()
-    >>> metric.update([mx.nd.array([0, 1, 2])], [mx.nd.array([0, 1, 2])])
-    >>> metric.get()
-    ('pcc', 1.0)
+    >>> metric.update([mx.nd.array([0, 1, 2, 2])], [mx.nd.array([0, 1, 2, 1])])
+    >>> name, value = metric.get()
+    >>> name, round(value, 4)
+    ('pcc', 0.7)
     """
 
     def __init__(self, name="pcc", output_names=None, label_names=None, has_global_stats=True):

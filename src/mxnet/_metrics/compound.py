@@ -6,12 +6,14 @@ from .base import EvalMetric, alias, check_label_shapes, create_registered, regi
 
 
 def create(metric, *args, **kwargs):
-    """Make a metric.
+    """Metric from a name, a function or a list of these.
 
     Parameters
     ----------
-    metric : str, callable, EvalMetric or list of these
-        Name of a metric, function of (label, pred), metric, or several, which become a :class:`CompositeEvalMetric`.
+    metric : str, callable, EvalMetric or list
+        A registered name such as 'acc', 'mse' or 'f1' (upper and lower case are equal); a function of (label, pred),
+        which becomes a `CustomMetric`; a metric, which is returned as it is; or a list of these, which becomes a
+        `CompositeEvalMetric`.
     *args, **kwargs
         Arguments of the metric's class.
 
@@ -19,12 +21,18 @@ def create(metric, *args, **kwargs):
     -------
     EvalMetric
 
+    Notes
+    -----
+    The error for an unknown name suggests the nearest registered one. `mx.metric.register` adds your own classes.
+
     Examples
     --------
     >>> mx.metric.create("top_k_accuracy", top_k=5).name
     'top_k_accuracy_5'
     >>> mx.metric.create(["acc", "ce"]).get()
     (['accuracy', 'cross-entropy'], [nan, nan])
+    >>> mx.metric.create(lambda label, pred: float((label == pred).mean())).name
+    'custom(<lambda>)'
     """
     if isinstance(metric, list):
         return CompositeEvalMetric([create(each, *args, **kwargs) for each in metric])
@@ -51,14 +59,16 @@ def _for_each(method):
 class CompositeEvalMetric(EvalMetric):
     """Several metrics that are updated together.
 
+    `get` returns a list of names and a list of values, in the order of the metrics.
+
     Parameters
     ----------
     metrics : list, optional
-        Metrics, or what :func:`create` makes them from.
-    name : str
-        Name of the composite.
+        Metrics, or what `mx.metric.create` makes them from, such as names.
+    name : str, default 'composite'
+        The name of the whole; `get` reports the names of the parts.
     output_names, label_names : list of str, optional
-        Which outputs and labels `update_dict` passes on; all of them by default.
+        Which outputs and labels `update_dict` uses, by name; None means all.
 
     Examples
     --------
@@ -66,6 +76,8 @@ class CompositeEvalMetric(EvalMetric):
     >>> metric.update([mx.nd.array([0, 1])], [mx.nd.array([0, 1])])
     >>> metric.get()
     (['accuracy', 'mse'], [1.0, 0.0])
+    >>> metric.get_name_value()
+    [('accuracy', 1.0), ('mse', 0.0)]
     """
 
     def __init__(self, metrics=None, name="composite", output_names=None, label_names=None):
@@ -151,18 +163,26 @@ class CompositeEvalMetric(EvalMetric):
 
 @register
 class CustomMetric(EvalMetric):
-    """A metric from a function of two NumPy arrays.
+    """Metric from a function of two NumPy arrays.
+
+    The value is the mean of the function's results over all batches, or, if it returns a pair (sum, count), the
+    quotient of both sums.
 
     Parameters
     ----------
     feval : callable
-        Takes label and prediction as NumPy arrays; returns the value of the batch, or its sum and count.
+        Takes the label and the prediction of a batch as NumPy arrays and returns a number, or a pair (sum, count).
     name : str, optional
-        Name that is logged; by default that of the function.
-    allow_extra_outputs : bool
-        Whether there may be more predictions than labels.
+        The name under which `get` reports the value; by default that of the function.
+    allow_extra_outputs : bool, default False
+        Whether there may be more predictions than labels, for example hidden states; the extra ones are ignored.
     output_names, label_names : list of str, optional
-        Which outputs and labels `update_dict` uses; all of them by default.
+        Which outputs and labels `update_dict` uses, by name; None means all.
+
+    Notes
+    -----
+    Each call copies label and prediction from the device, which makes a GPU wait. The built-in metrics compute on the
+    device.
 
     Examples
     --------
@@ -199,16 +219,17 @@ class CustomMetric(EvalMetric):
 
 
 def np(numpy_feval, name=None, allow_extra_outputs=False):
-    """A metric from a function of two NumPy arrays.
+    """Metric from a function of two NumPy arrays; `CustomMetric` as a function.
 
     Parameters
     ----------
     numpy_feval : callable
-        Takes label and prediction as NumPy arrays; returns the value of the batch, or its sum and count.
+        Takes the label and the prediction of a batch as NumPy arrays and returns a number, or a pair (sum, count),
+        whose sums are divided.
     name : str, optional
-        Name that is logged; by default that of the function.
-    allow_extra_outputs : bool
-        Whether there may be more predictions than labels.
+        The name under which `get` reports the value; by default that of the function.
+    allow_extra_outputs : bool, default False
+        Whether there may be more predictions than labels; the extra ones are ignored.
 
     Returns
     -------
@@ -217,11 +238,11 @@ def np(numpy_feval, name=None, allow_extra_outputs=False):
     Examples
     --------
     >>> def distance(label, pred):
-    ...     return float(abs(label - pred).sum())
+    ...     return float(abs(label - pred).sum()), label.size
     >>> metric = mx.metric.np(distance)
     >>> metric.update([mx.nd.array([1, 2])], [mx.nd.array([1, 5])])
     >>> metric.get()
-    ('distance', 3.0)
+    ('distance', 1.5)
     """
 
     @functools.wraps(numpy_feval, assigned=("__name__",), updated=())

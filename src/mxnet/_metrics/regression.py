@@ -38,12 +38,18 @@ def _column(tensor):
 class MAE(_Difference):
     """Mean absolute error: mean(|label - pred|).
 
+    Labels and predictions have one shape; a vector (N,) counts as (N, 1).
+
     Parameters
     ----------
-    name : str
-        The name under which the value is reported.
+    name : str, default 'mae'
+        The name under which `get` reports the value.
     output_names, label_names : list of str, optional
-        The outputs and labels to use; None means all.
+        Which outputs and labels `update_dict` uses, by name; None means all. `update` takes all it is given.
+
+    Notes
+    -----
+    The value is the mean of the values of all batches, so that a smaller last batch counts as much as the others.
 
     Examples
     --------
@@ -64,12 +70,18 @@ class MAE(_Difference):
 class MSE(_Difference):
     """Mean squared error: mean((label - pred)²).
 
+    Labels and predictions have one shape; a vector (N,) counts as (N, 1). `gluon.loss.L2Loss` is half of it.
+
     Parameters
     ----------
-    name : str
-        The name under which the value is reported.
+    name : str, default 'mse'
+        The name under which `get` reports the value.
     output_names, label_names : list of str, optional
-        The outputs and labels to use; None means all.
+        Which outputs and labels `update_dict` uses, by name; None means all. `update` takes all it is given.
+
+    Notes
+    -----
+    The value is the mean of the values of all batches, so that a smaller last batch counts as much as the others.
 
     Examples
     --------
@@ -88,21 +100,29 @@ class MSE(_Difference):
 
 @register
 class RMSE(_Difference):
-    """Root of the mean squared error: √mean((label - pred)²).
+    """Root mean squared error: √mean((label - pred)²), in the unit of the labels.
+
+    Labels and predictions have one shape; a vector (N,) counts as (N, 1).
 
     Parameters
     ----------
-    name : str
-        The name under which the value is reported.
+    name : str, default 'rmse'
+        The name under which `get` reports the value.
     output_names, label_names : list of str, optional
-        The outputs and labels to use; None means all.
+        Which outputs and labels `update_dict` uses, by name; None means all. `update` takes all it is given.
+
+    Notes
+    -----
+    The root is taken for each batch, and the roots are averaged; the value is therefore not the root of `MSE` over
+    several batches.
 
     Examples
     --------
     >>> metric = mx.metric.RMSE()
     >>> metric.update([mx.nd.array([3, 5])], [mx.nd.array([[3], [7]])])
-    >>> round(float(metric.get()[1]), 4)
-    1.4142
+    >>> name, value = metric.get()
+    >>> name, round(value, 4)
+    ('rmse', 1.4142)
     """
 
     def __init__(self, name="rmse", output_names=None, label_names=None):
@@ -121,23 +141,31 @@ def _welford(values, count, mean, squares):
 @register
 @alias("pearsonr")
 class PearsonCorrelation(PairMetric):
-    """Correlation of predictions and labels: cov(label, pred) / (σ(label) · σ(pred)).
+    """Pearson correlation of predictions and labels: cov(label, pred) / (σ(label) · σ(pred)).
+
+    1 or -1 if the predictions are a linear function of the labels, 0 if they are not correlated. Registered as
+    `pearsoncorrelation` and `pearsonr`. Labels and predictions have the same shape.
 
     Parameters
     ----------
-    name : str
-        The name under which the value is reported.
+    name : str, default 'pearsonr'
+        The name under which `get` reports the value.
     output_names, label_names : list of str, optional
-        The outputs and labels to use; None means all.
+        Which outputs and labels `update_dict` uses, by name; None means all. `update` takes all it is given.
     average : {'macro', 'micro'}, default 'macro'
-        Whether the value is the mean over the batches, or computed over all samples together.
+        'macro': the mean of the correlations of all batches. 'micro': the correlation of all samples together.
+
+    Notes
+    -----
+    NaN for a batch in which all labels or all predictions are equal.
 
     Examples
     --------
     >>> metric = mx.metric.PearsonCorrelation()
     >>> metric.update([mx.nd.array([1, 2, 3])], [mx.nd.array([2, 4, 7])])
-    >>> round(float(metric.get()[1]), 4)
-    0.9934
+    >>> name, value = metric.get()
+    >>> name, round(value, 4)
+    ('pearsonr', 0.9934)
     """
 
     def __init__(self, name="pearsonr", output_names=None, label_names=None, average="macro"):
@@ -189,21 +217,24 @@ class PearsonCorrelation(PairMetric):
 
 @register
 class Loss(EvalMetric):
-    """Mean of the outputs, for networks whose output is their loss; labels are ignored.
+    """Mean of the outputs, to report a loss that the network or the training loop computes.
+
+    Labels are ignored. The sum over all elements is divided by their number, so that batches count by their size.
 
     Parameters
     ----------
-    name : str
-        The name under which the value is reported.
+    name : str, default 'loss'
+        The name under which `get` reports the value.
     output_names, label_names : list of str, optional
-        The outputs and labels to use; None means all.
+        Which outputs and labels `update_dict` uses, by name; None means all. `update` takes all it is given.
 
     Examples
     --------
     >>> metric = mx.metric.Loss()
-    >>> metric.update(None, [mx.nd.array([1, 3])])
+    >>> losses = mx.gluon.loss.L2Loss()(mx.nd.array([1, 2]), mx.nd.array([3, 2]))
+    >>> metric.update(None, [losses])
     >>> metric.get()
-    ('loss', 2.0)
+    ('loss', 1.0)
     """
 
     def __init__(self, name="loss", output_names=None, label_names=None):
@@ -216,14 +247,16 @@ class Loss(EvalMetric):
 
 @register
 class Torch(Loss):
-    """The same as `Loss`; the name is kept for old programs.
+    """The same as `Loss`, reported as 'torch'; kept for old programs.
+
+    MXNet made it for criterions of its Torch plugin, whose output is a loss.
 
     Parameters
     ----------
-    name : str
-        The name under which the value is reported.
+    name : str, default 'torch'
+        The name under which `get` reports the value.
     output_names, label_names : list of str, optional
-        The outputs and labels to use; None means all.
+        Which outputs and labels `update_dict` uses, by name; None means all. `update` takes all it is given.
 
     Examples
     --------
@@ -239,14 +272,16 @@ class Torch(Loss):
 
 @register
 class Caffe(Loss):
-    """The same as `Loss`; the name is kept for old programs.
+    """The same as `Loss`, reported as 'caffe'; kept for old programs.
+
+    MXNet made it for criterions of its Caffe plugin, whose output is a loss.
 
     Parameters
     ----------
-    name : str
-        The name under which the value is reported.
+    name : str, default 'caffe'
+        The name under which `get` reports the value.
     output_names, label_names : list of str, optional
-        The outputs and labels to use; None means all.
+        Which outputs and labels `update_dict` uses, by name; None means all. `update` takes all it is given.
 
     Examples
     --------

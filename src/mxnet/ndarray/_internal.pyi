@@ -742,7 +742,7 @@ def _npi_ediff1d(input1: NDArray | None = ..., input2: NDArray | None = ..., inp
     ...
 
 def _npi_eig(A: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> Any:
-    'Eigenvalues and vectors, their real parts.'
+    'Eigenvalues and eigenvectors of matrices whose eigenvalues are real.'
     ...
 
 def _npi_eigh(A: NDArray | None = ..., UPLO: str = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> Any:
@@ -750,7 +750,7 @@ def _npi_eigh(A: NDArray | None = ..., UPLO: str = ..., out: NDArray | list[NDAr
     ...
 
 def _npi_eigvals(A: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Eigenvalues, their real parts.'
+    'Eigenvalues of matrices whose eigenvalues are real.'
     ...
 
 def _npi_eigvalsh(A: NDArray | None = ..., UPLO: str = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:

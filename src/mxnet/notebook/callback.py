@@ -32,7 +32,7 @@ def _table(name, doc):
 
 
 class PandasLogger:
-    """Keeps the course of training in tables of pandas.
+    """Logs training to pandas tables.
 
     `train_df` gets a row every `frequent` batches, `eval_df` one for each evaluation, `epoch_df` the times of epochs.
 
@@ -66,22 +66,62 @@ class PandasLogger:
 
     @property
     def all_dataframes(self):
-        """The tables by name: train, eval, epoch."""
+        """Dict of the tables by name: train, eval, epoch."""
         return self._dataframes
 
     def elapsed(self):
-        """The time since the logger was made."""
+        """Time since the logger was created.
+
+        Returns
+        -------
+        datetime.timedelta
+
+        Examples
+        --------
+        >>> logger = mx.notebook.callback.PandasLogger(batch_size=2)
+        >>> logger.elapsed().days
+        0
+        """
         return datetime.now() - self.start_time
 
     def append_metrics(self, metrics, df_name):
-        """Add a row to a table; a metric that is new gets a column."""
+        """Append a row to a table. A metric that the table does not have yet gets a new column.
+
+        Parameters
+        ----------
+        metrics : dict of str to value
+            The values of the row, by column.
+        df_name : str
+            The table: 'train', 'eval' or 'epoch'.
+
+        Examples
+        --------
+        >>> logger = mx.notebook.callback.PandasLogger(batch_size=2)
+        >>> logger.append_metrics({"accuracy": 0.5}, "train")
+        >>> logger.append_metrics({"accuracy": 0.75}, "train")
+        >>> logger.train_df["accuracy"].tolist()
+        [0.5, 0.75]
+        """
         pandas, table = _pandas(), self._dataframes[df_name]
         for column in metrics.keys() - set(table.columns):
             table[column] = pandas.Series(dtype=object)
         table.loc[len(table)] = metrics
 
     def train_cb(self, param):
-        """For `batch_end_callback`."""
+        """Callback for `batch_end_callback`: adds a row to `train_df` every `frequent` batches and resets the metric.
+
+        Parameters
+        ----------
+        param : BatchEndParam
+            The epoch, the number of the batch and the metric, as `fit` passes them.
+
+        Examples
+        --------
+        >>> logger = mx.notebook.callback.PandasLogger(batch_size=2, frequent=1)
+        >>> logger.train_cb(mx.model.BatchEndParam(epoch=0, nbatch=0, eval_metric=None, locals=None))
+        >>> len(logger.train_df)
+        1
+        """
         if not param.nbatch % self.frequent:
             self._process_batch(param, "train")
 
@@ -96,17 +136,48 @@ class PandasLogger:
         self.last_time = now
 
     def eval_cb(self, param):
-        """For `eval_end_callback`."""
+        """Callback for `eval_end_callback`: appends a row to `eval_df`.
+
+        Parameters
+        ----------
+        param : BatchEndParam
+            The epoch, the number of batches and the metric, as `score` passes them.
+
+        Examples
+        --------
+        >>> logger = mx.notebook.callback.PandasLogger(batch_size=2)
+        >>> logger.eval_cb(mx.model.BatchEndParam(epoch=0, nbatch=4, eval_metric=None, locals=None))
+        >>> int(logger.eval_df["minibatch_count"][0])
+        4
+        """
         self._process_batch(param, "eval")
 
     def epoch_cb(self, *_):
-        """For `epoch_end_callback`."""
+        """Callback for `epoch_end_callback`: adds the duration of the epoch to `epoch_df`. Its arguments are ignored.
+
+        Examples
+        --------
+        >>> logger = mx.notebook.callback.PandasLogger(batch_size=2)
+        >>> logger.epoch_cb()
+        >>> sorted(logger.epoch_df.columns)
+        ['elapsed', 'epoch_time']
+        """
         now = datetime.now()
         self.append_metrics({"elapsed": self.elapsed(), "epoch_time": now - self.last_epoch_time}, "epoch")
         self.last_epoch_time = now
 
     def callback_args(self):
-        """Arguments for `fit`: `module.fit(data, **logger.callback_args())`."""
+        """Keyword arguments for `fit` that register the callbacks: `module.fit(data, **logger.callback_args())`.
+
+        Returns
+        -------
+        dict of str to callable
+
+        Examples
+        --------
+        >>> sorted(mx.notebook.callback.PandasLogger(batch_size=2).callback_args())
+        ['batch_end_callback', 'epoch_end_callback', 'eval_end_callback']
+        """
         return {
             "batch_end_callback": self.train_cb,
             "eval_end_callback": self.eval_cb,
@@ -115,20 +186,21 @@ class PandasLogger:
 
 
 class LiveBokehChart:
-    """Base of the charts in a notebook that are drawn again every `display_freq` seconds.
+    """Base class of charts in a notebook that are redrawn every `display_freq` seconds.
 
-    Subclasses define `setup_chart` and `update_chart_data`.
+    Subclasses define `setup_chart`, which shows the chart and returns Bokeh's handle, and `update_chart_data`, which
+    gives it new data.
 
     Parameters
     ----------
     pandas_logger : PandasLogger or None
-        Tables to draw; None makes them.
+        The tables to draw; None creates a logger.
     metric_name : str
-        Metric that the chart shows.
-    display_freq : float
-        Seconds between drawings.
+        The metric that the chart shows.
+    display_freq : float, default 10
+        Seconds between two drawings.
     batch_size, frequent : int
-        For the :class:`PandasLogger` that is made.
+        Arguments of the `PandasLogger` that is created.
     """
 
     def __init__(self, pandas_logger, metric_name, display_freq=10, batch_size=None, frequent=50):
@@ -140,28 +212,56 @@ class LiveBokehChart:
         self.handle = self.setup_chart()
 
     def callback_args(self):
-        """Arguments for `fit`: `module.fit(data, **chart.callback_args())`."""
+        """Keyword arguments for `fit` that register the callbacks: `module.fit(data, **chart.callback_args())`.
+
+        Returns
+        -------
+        dict of str to callable
+        """
         return {"batch_end_callback": self.batch_cb, "eval_end_callback": self.eval_cb}
 
     def setup_chart(self):
-        """Show the chart and return Bokeh's handle of it; subclasses define this."""
+        """Show the chart. Subclasses must define this method.
+
+        Returns
+        -------
+        handle
+            What `bokeh.plotting.show(figure, notebook_handle=True)` returns.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define setup_chart, which shows the chart")
 
     def update_chart_data(self):
-        """Give the chart its new data; subclasses define this."""
+        """Give the chart its new data. Subclasses must define this method."""
         raise NotImplementedError(f"{type(self).__name__} must define update_chart_data, which sets the new data")
 
     def batch_cb(self, param):
-        """For `batch_end_callback`: draws if it is time to."""
+        """Callback for `batch_end_callback`: redraws the chart if `display_freq` seconds have passed.
+
+        Parameters
+        ----------
+        param : BatchEndParam
+            The epoch, the number of the batch and the metric.
+        """
         if self.interval_elapsed():
             self._do_update()
 
     def interval_elapsed(self):
-        """Whether it is time to draw again."""
+        """Whether `display_freq` seconds have passed since the last drawing.
+
+        Returns
+        -------
+        bool
+        """
         return self.last_update + self.display_freq < time.time()
 
     def eval_cb(self, param):
-        """For `eval_end_callback`: draws at once."""
+        """Callback for `eval_end_callback`: redraws the chart at once.
+
+        Parameters
+        ----------
+        param : BatchEndParam
+            The epoch, the number of batches and the metric.
+        """
         self._do_update()
 
     def _do_update(self):
@@ -179,12 +279,12 @@ def _points(glyph, x, y):
 
 
 class LiveTimeSeries(LiveBokehChart):
-    """A line through the values that `update_chart_data(value)` is given, over time.
+    """Chart of values over time; call `update_chart_data(value)` to append a value.
 
     Parameters
     ----------
     **fig_params
-        Arguments of Bokeh's figure.
+        Arguments of Bokeh's `figure`, such as `title` or `width`.
     """
 
     def __init__(self, **fig_params):
@@ -198,10 +298,22 @@ class LiveTimeSeries(LiveBokehChart):
         return _bokeh().plotting.show(self.fig, notebook_handle=True)
 
     def elapsed(self):
-        """The time since the chart was shown."""
+        """Time since the chart was shown.
+
+        Returns
+        -------
+        datetime.timedelta
+        """
         return datetime.now() - self.start_time
 
     def update_chart_data(self, value):
+        """Append a value at the present time and redraw the chart.
+
+        Parameters
+        ----------
+        value : float
+            The value.
+        """
         self.x_axis_val.append(self.elapsed())
         self.y_axis_val.append(value)
         _points(self.line, self.x_axis_val, self.y_axis_val)
@@ -209,16 +321,16 @@ class LiveTimeSeries(LiveBokehChart):
 
 
 class LiveLearningCurve(LiveBokehChart):
-    """One metric of training and validation over time.
+    """Chart of one metric of training and validation over time, updated while `fit` runs.
 
     Parameters
     ----------
     metric_name : str
-        Name of the metric, as `get_name_value` has it.
-    display_freq : float
-        Seconds between drawings.
-    frequent : int
-        Number of training batches between points.
+        The name of the metric, as `metric.get_name_value()` returns it, for example 'accuracy'.
+    display_freq : float, default 10
+        Seconds between two drawings.
+    frequent : int, default 50
+        Number of training batches between two points.
     """
 
     def __init__(self, metric_name, display_freq=10, frequent=50):
@@ -237,11 +349,25 @@ class LiveLearningCurve(LiveBokehChart):
         return plotting.show(self.fig, notebook_handle=True)
 
     def batch_cb(self, param):
+        """Callback for `batch_end_callback`: keeps the metric every `frequent` batches, redraws when it is time.
+
+        Parameters
+        ----------
+        param : BatchEndParam
+            The epoch, the number of the batch and the metric.
+        """
         if param.nbatch % self.frequent == 0:
             self._process_batch(param, "train")
         super().batch_cb(param)
 
     def eval_cb(self, param):
+        """Callback for `eval_end_callback`: keeps the metric of the validation and redraws.
+
+        Parameters
+        ----------
+        param : BatchEndParam
+            The epoch, the number of batches and the metric.
+        """
         self._process_batch(param, "eval")
         super().eval_cb(param)
 

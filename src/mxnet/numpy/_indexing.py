@@ -22,22 +22,26 @@ __all__ = [
 
 
 def diag_indices_from(arr):
-    """The indices of the main diagonal of an array whose axes have equal lengths.
+    """Indices of the main diagonal of a square array, one vector for each axis.
 
     Parameters
     ----------
     arr : ndarray
-        The input.
+        An array of at least two axes of equal length.
 
     Returns
     -------
-    tuple of ndarrays
+    tuple of ndarray of int64
+        Use it as an index: `arr[np.diag_indices_from(arr)]`.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.diag_indices_from(np.zeros((2, 2)))
-    (array([0, 1], dtype=int64), array([0, 1], dtype=int64))
+    >>> x = np.zeros((2, 2))
+    >>> x[np.diag_indices_from(x)] = 5
+    >>> x
+    array([[5., 0.],
+           [0., 5.]])
     """
     if not isinstance(arr, Traced) and (arr.ndim < 2 or len(set(arr.shape)) != 1):
         raise ValueError(f"the array must have at least two axes, all of one length, got shape {arr.shape}")
@@ -46,26 +50,30 @@ def diag_indices_from(arr):
 
 
 def delete(arr, obj, axis=None):
-    """The array without some elements or slices.
+    """Array without some elements, rows or columns.
 
     Parameters
     ----------
     arr : ndarray
         The input.
-    obj : int, slice or array of int
-        What to leave out.
-    axis : int, optional
-        The axis; None: the flattened array.
+    obj : int, slice, list or ndarray of int
+        Which indices along `axis` to leave out.
+    axis : int or None, optional
+        The axis; None flattens the array first.
 
     Returns
     -------
     ndarray
+        A new array.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.delete(np.array([1, 2, 3]), 1)
-    array([1., 3.])
+    >>> np.delete(np.array([1, 2, 3, 4]), [0, 2])
+    array([2., 4.])
+    >>> np.delete(np.array([[1, 2], [3, 4]]), 0, axis=1)
+    array([[2.],
+           [4.]])
     """
     if not isinstance(arr, ARRAYS):
         raise TypeError(f"'arr' can not support type {type(arr)}")
@@ -81,28 +89,33 @@ def delete(arr, obj, axis=None):
 
 
 def insert(arr, obj, values, axis=None):
-    """The array with values inserted before some places.
+    """Array with values inserted before given indices.
 
     Parameters
     ----------
     arr : ndarray
         The input.
-    obj : int, slice or array of int
-        The places.
-    values : array_like
-        The values.
-    axis : int, optional
-        The axis; None: the flattened array.
+    obj : int, slice, list or ndarray of int
+        The indices, in `arr`, before which values are inserted.
+    values : ndarray or number
+        The values; they are converted to the type of `arr` and broadcast to the inserted part.
+    axis : int or None, optional
+        The axis; None flattens the array first.
 
     Returns
     -------
     ndarray
+        A new array.
 
     Examples
     --------
     >>> from mxnet import np
     >>> np.insert(np.array([1, 2, 3]), 1, 9)
     array([1., 9., 2., 3.])
+    >>> np.insert(np.array([[1, 2], [3, 4]]), 1, np.array([8, 9]), axis=0)
+    array([[1., 2.],
+           [8., 9.],
+           [3., 4.]])
     """
     number = isinstance(values, numbers.Number)
     if not number and not isinstance(values, ARRAYS):
@@ -135,24 +148,32 @@ def _places(obj, arr):
 
 
 def meshgrid(*xi, **kwargs):
-    """Grids of coordinates from vectors.
+    """Coordinates of all points of a grid, made from the coordinates of its axes.
 
     Parameters
     ----------
     *xi : ndarray
-        The coordinates of each axis.
+        The coordinates along each axis, vectors.
     **kwargs
-        NumPy's `where`, `casting`, `order`, `dtype` and `subok` at their defaults.
+        `indexing`: 'xy' (the default) puts the first vector along the columns, so that two vectors of lengths n and m
+        give shape (m, n); 'ij' gives (n, m). `sparse`: whether each result keeps the length 1 along the other axes
+        (MXNet refuses it).
 
     Returns
     -------
     list of ndarray
+        One array of the shape of the grid for each vector.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> [g.shape for g in np.meshgrid(np.arange(2), np.arange(3))]
-    [(3, 2), (3, 2)]
+    >>> x, y = np.meshgrid(np.array([1, 2, 3]), np.array([10, 20]))
+    >>> x
+    array([[1., 2., 3.],
+           [1., 2., 3.]])
+    >>> y
+    array([[10., 10., 10.],
+           [20., 20., 20.]])
     """
     matrix = kwargs.pop("indexing", "xy") == "xy"
     sparse, copied = kwargs.pop("sparse", False), kwargs.pop("copy", True)
@@ -168,30 +189,36 @@ def meshgrid(*xi, **kwargs):
 
 
 def take(a, indices, axis=None, mode="raise", out=None):
-    """Elements at positions along an axis.
+    """Elements at given indices along an axis.
 
     Parameters
     ----------
-    a : array_like
+    a : ndarray
         The input.
-    indices : ndarray
-        The positions.
-    axis : int, tuple of int or None, optional
-        The axis or axes to work along; None means all elements, unless stated otherwise.
-    mode : str
-        How to pad, or what to do with positions outside of the array.
+    indices : ndarray or int
+        The indices, of any shape and any type; floating-point ones are truncated.
+    axis : int or None, optional
+        The axis of the indices; None takes from the flattened array.
+    mode : str, default 'raise'
+        What to do with an index outside of the axis: 'raise' an error (for negative ones, too), 'clip' it to the
+        nearest valid one (negative ones to 0), or 'wrap' it around.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
     ndarray
+        Of the shape of `a` with the shape of `indices` in the place of `axis`.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.take(np.array([5, 6, 7]), np.array([2, 0]))
-    array([7., 5.])
+    >>> x = np.array([[1, 2], [3, 4], [5, 6]])
+    >>> np.take(x, np.array([2, 0]), axis=0)
+    array([[5., 6.],
+           [1., 2.]])
+    >>> np.take(x, np.array([0, 7]), mode="clip")
+    array([1., 6.])
     """
     if mode not in ("wrap", "clip", "raise"):
         raise NotImplementedError(f"function take does not support mode '{mode}'")
@@ -205,26 +232,32 @@ def take(a, indices, axis=None, mode="raise", out=None):
 
 
 def where(condition, x=None, y=None):
-    """Elements of `x` where the condition is true, of `y` elsewhere.
+    """Elements of `x` where a condition is true and of `y` elsewhere.
+
+    With the condition alone, the indices where it is true.
 
     Parameters
     ----------
     condition : ndarray
-        Where true, take from `x`, elsewhere from `y`.
-    x : ndarray or number
-        The input.
-    y : ndarray or number
-        The second input.
+        The condition; numbers are true unless they are 0.
+    x : ndarray or number, optional
+        The values where the condition is true.
+    y : ndarray or number, optional
+        The values where it is false. Give both `x` and `y`, or neither.
 
     Returns
     -------
-    ndarray
+    ndarray, or a tuple of ndarrays
+        All three are broadcast against each other. Without `x` and `y`: the result of `np.nonzero(condition)`.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.where(np.array([1, 0]), np.array([5, 6]), np.array([7, 8]))
-    array([5., 8.])
+    >>> x = np.array([-1, 2, -3])
+    >>> np.where(x > 0, x, 0)
+    array([0., 2., 0.])
+    >>> np.where(x > 0)
+    (array([1], dtype=int64),)
     """
     if x is None and y is None:
         return nonzero(condition)
@@ -240,48 +273,58 @@ def where(condition, x=None, y=None):
 
 
 def nonzero(a):
-    """The indices of the elements that are not zero, an array for each axis.
+    """Indices of the elements that are not zero, one vector for each axis.
 
     Parameters
     ----------
-    a : array_like
+    a : ndarray
         The input.
 
     Returns
     -------
-    tuple of ndarrays
+    tuple of ndarray of int64
+        Use it as an index: `a[np.nonzero(a)]` are the elements themselves.
+
+    Notes
+    -----
+    The length of the result depends on the values, so a hybridized block that calls it runs eagerly.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.nonzero(np.array([[0, 1], [2, 0]]))
+    >>> x = np.array([[0, 1], [2, 0]])
+    >>> rows, columns = np.nonzero(x)
+    >>> rows, columns
     (array([0, 1], dtype=int64), array([1, 0], dtype=int64))
+    >>> x[rows, columns]
+    array([1., 2.])
     """
     places = call("_npi_nonzero", a)
     return tuple(places[:, i] for i in range(max(a.ndim, 1)))
 
 
 def unravel_index(indices, shape, order="C"):
-    """Places in the flattened array as indices of each axis.
+    """Coordinates of elements from their positions in the flattened array.
 
     Parameters
     ----------
-    indices : array_like of int
-        The places.
+    indices : ndarray of int
+        The positions.
     shape : tuple of int
-        The shape of the array.
+        The shape of the array that they refer to.
     order : str, default 'C'
-        Memory order; only 'C' is supported.
+        The order in which elements are counted; only 'C' is supported.
 
     Returns
     -------
-    tuple of ndarrays
+    tuple of ndarray
+        The index along each axis.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.unravel_index(np.array([1, 5]), (2, 3))
-    (array([0., 1.]), array([1., 2.]))
+    >>> np.unravel_index(np.array([3, 5], dtype="int64"), (2, 3))
+    (array([1, 1], dtype=int64), array([0, 2], dtype=int64))
     """
     if order != "C":
         raise NotImplementedError("Don't support column-major (Fortran-style) order yet.")

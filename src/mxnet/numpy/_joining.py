@@ -24,27 +24,33 @@ __all__ = [
 
 
 def concatenate(seq, axis=0, out=None):
-    """Arrays joined along an axis that exists.
+    """Arrays joined along an existing axis.
 
     Parameters
     ----------
     seq : sequence of ndarray
-        The inputs.
-    axis : int, tuple of int or None, optional
-        The axis or axes to work along; None means all elements, unless stated otherwise.
+        The arrays. Their shapes agree except along `axis`.
+    axis : int or None, default 0
+        The axis along which to join; None joins the flattened arrays.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
     ndarray
+        Of the widest type of the inputs (MXNet refuses different types).
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.concatenate((np.ones((1, 2)), np.zeros((1, 2))))
-    array([[1., 1.],
-           [0., 0.]])
+    >>> a, b = np.array([[1, 2]]), np.array([[3, 4]])
+    >>> np.concatenate((a, b))
+    array([[1., 2.],
+           [3., 4.]])
+    >>> np.concatenate((a, b), axis=1)
+    array([[1., 2., 3., 4.]])
+    >>> np.concatenate((a, b), axis=None)
+    array([1., 2., 3., 4.])
     """
     if axis is None:
         seq, axis = [ravel(a) for a in seq], 0
@@ -52,24 +58,28 @@ def concatenate(seq, axis=0, out=None):
 
 
 def append(arr, values, axis=None):
-    """Values added at the end.
+    """Array with values added at the end.
 
     Parameters
     ----------
     arr : ndarray
-        The input.
-    values : array_like
-        The values to add.
-    axis : int, tuple of int or None, optional
-        The axis or axes to work along; None means all elements, unless stated otherwise.
+        The array.
+    values : ndarray
+        The values to add. With `axis`, they have the shape of `arr` except along it.
+    axis : int or None, optional
+        The axis along which to add; None flattens both first.
 
     Returns
     -------
     ndarray
+        A new array. In a loop, collect the pieces in a list and call `np.concatenate` once, which copies once.
 
     Examples
     --------
     >>> from mxnet import np
+    >>> np.append(np.array([[1, 2]]), np.array([[3, 4]]), axis=0)
+    array([[1., 2.],
+           [3., 4.]])
     >>> np.append(np.array([1, 2]), np.array([3]))
     array([1., 2., 3.])
     """
@@ -77,40 +87,45 @@ def append(arr, values, axis=None):
 
 
 def stack(arrays, axis=0, out=None):
-    """Arrays joined along a new axis.
+    """Arrays of one shape joined along a new axis.
 
     Parameters
     ----------
     arrays : sequence of ndarray
-        The inputs.
-    axis : int, tuple of int or None, optional
-        The axis or axes to work along; None means all elements, unless stated otherwise.
+        The arrays, all of one shape.
+    axis : int, default 0
+        The place of the new axis in the result; its length is the number of arrays.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
     ndarray
+        It has one axis more than the inputs.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.stack((np.ones(2), np.zeros(2)))
-    array([[1., 1.],
-           [0., 0.]])
+    >>> a, b = np.array([1, 2]), np.array([3, 4])
+    >>> np.stack((a, b))
+    array([[1., 2.],
+           [3., 4.]])
+    >>> np.stack((a, b), axis=1)
+    array([[1., 3.],
+           [2., 4.]])
     """
     return call("_npi_stack", *arrays, axis=axis, num_args=len(arrays), out=out)
 
 
 def vstack(arrays, out=None):
-    """Arrays joined along the first axis; vectors become rows.
+    """Arrays stacked as rows ("vertically"): joined along the first axis, vectors as one row each.
 
     Parameters
     ----------
     arrays : sequence of ndarray
-        The inputs.
+        The arrays. Their shapes agree except along the first axis.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
@@ -119,20 +134,21 @@ def vstack(arrays, out=None):
     Examples
     --------
     >>> from mxnet import np
-    >>> np.vstack((np.array([1, 2]), np.array([3, 4])))
+    >>> np.vstack((np.array([1, 2]), np.array([[3, 4], [5, 6]])))
     array([[1., 2.],
-           [3., 4.]])
+           [3., 4.],
+           [5., 6.]])
     """
     return call("_npi_vstack", *arrays, num_args=len(arrays), out=out)
 
 
 def row_stack(arrays):
-    """Arrays stacked as rows, as `vstack`.
+    """Arrays stacked as rows; another name of `np.vstack`.
 
     Parameters
     ----------
-    arrays : sequence of arrays
-        The arrays.
+    arrays : sequence of ndarray
+        The arrays. Their shapes agree except along the first axis.
 
     Returns
     -------
@@ -141,7 +157,7 @@ def row_stack(arrays):
     Examples
     --------
     >>> from mxnet import np
-    >>> np.row_stack([np.array([1, 2]), np.array([3, 4])])
+    >>> np.row_stack((np.array([1, 2]), np.array([3, 4])))
     array([[1., 2.],
            [3., 4.]])
     """
@@ -149,12 +165,12 @@ def row_stack(arrays):
 
 
 def hstack(arrays):
-    """Arrays joined along the second axis (vectors: along the first).
+    """Arrays joined side by side ("horizontally"): along the second axis, vectors along the first.
 
     Parameters
     ----------
     arrays : sequence of ndarray
-        The inputs.
+        The arrays. Their shapes agree except along the axis of joining.
 
     Returns
     -------
@@ -163,28 +179,32 @@ def hstack(arrays):
     Examples
     --------
     >>> from mxnet import np
-    >>> np.hstack((np.array([1]), np.array([2, 3])))
+    >>> np.hstack((np.array([1, 2]), np.array([3])))
     array([1., 2., 3.])
+    >>> np.hstack((np.ones((2, 1)), np.zeros((2, 2))))
+    array([[1., 0., 0.],
+           [1., 0., 0.]])
     """
     return call("_npi_hstack", *arrays, num_args=len(arrays))
 
 
 def dstack(arrays):
-    """Arrays joined along a third axis.
+    """Arrays joined along the third axis ("depth"). Vectors (n,) count as (1, n, 1), matrices (m, n) as (m, n, 1).
 
     Parameters
     ----------
-    arrays : sequence of arrays
-        The arrays.
+    arrays : sequence of ndarray
+        The arrays. Their shapes agree except along the third axis.
 
     Returns
     -------
     ndarray
+        Of at least three axes.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.dstack([np.array([1, 2]), np.array([3, 4])])
+    >>> np.dstack((np.array([1, 2]), np.array([3, 4])))
     array([[[1., 3.],
             [2., 4.]]])
     """
@@ -192,21 +212,22 @@ def dstack(arrays):
 
 
 def column_stack(tup):
-    """Vectors as the columns of a matrix.
+    """Vectors joined as the columns of a matrix; matrices are joined side by side.
 
     Parameters
     ----------
-    tup : sequence of arrays
-        The vectors; matrices are joined as they are.
+    tup : sequence of ndarray
+        Vectors of length n, or matrices of n rows.
 
     Returns
     -------
     ndarray
+        A matrix of n rows.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.column_stack([np.array([1, 2]), np.array([3, 4])])
+    >>> np.column_stack((np.array([1, 2]), np.array([3, 4])))
     array([[1., 3.],
            [2., 4.]])
     """
@@ -232,26 +253,30 @@ def _check_even(ary, sections, axis):
 
 
 def split(ary, indices_or_sections, axis=0):
-    """An array cut into equal parts along an axis, or at positions.
+    """Array cut into parts of equal length, or at given indices.
 
     Parameters
     ----------
     ary : ndarray
         The input.
     indices_or_sections : int or sequence of int
-        Number of equal parts, or the positions of the cuts.
-    axis : int, tuple of int or None, optional
-        The axis or axes to work along; None means all elements, unless stated otherwise.
+        A number: how many equal parts; it must divide the length of the axis. A sequence: the indices before which to
+        cut.
+    axis : int, default 0
+        The axis to cut.
 
     Returns
     -------
     list of ndarray
+        Copies; NumPy returns views.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> [x.shape for x in np.split(np.ones((4, 2)), 2)]
-    [(2, 2), (2, 2)]
+    >>> np.split(np.arange(6), 3)
+    [array([0., 1.]), array([2., 3.]), array([4., 5.])]
+    >>> np.split(np.arange(6), (1, 4))
+    [array([0.]), array([1., 2., 3.]), array([4., 5.])]
     """
     if not isinstance(indices_or_sections, numbers.Integral):
         return _cut(ary, tuple(int(i) for i in indices_or_sections), axis)
@@ -260,26 +285,28 @@ def split(ary, indices_or_sections, axis=0):
 
 
 def array_split(ary, indices_or_sections, axis=0):
-    """An array cut into nearly equal parts along an axis.
+    """Array cut into parts whose lengths differ by at most 1, or at given indices.
 
     Parameters
     ----------
     ary : ndarray
         The input.
     indices_or_sections : int or sequence of int
-        Number of equal parts, or the positions of the cuts.
-    axis : int, tuple of int or None, optional
-        The axis or axes to work along; None means all elements, unless stated otherwise.
+        A number: how many parts; unlike in `split`, it need not divide the length. A sequence: the indices before which
+        to cut.
+    axis : int, default 0
+        The axis to cut.
 
     Returns
     -------
     list of ndarray
+        The first parts are the longer ones.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> [x.shape for x in np.array_split(np.arange(5), 2)]
-    [(3,), (2,)]
+    >>> np.array_split(np.arange(5), 2)
+    [array([0., 1., 2.]), array([3., 4.])]
     """
     if not isinstance(indices_or_sections, numbers.Integral):
         return _cut(ary, tuple(int(i) for i in indices_or_sections), axis)
@@ -303,72 +330,74 @@ def _at_least(ary, name, count):
 
 
 def hsplit(ary, indices_or_sections):
-    """The array in several parts along its second axis, a vector along its only one.
+    """Array cut along its second axis ("horizontally"), a vector along its first; see `np.split`.
 
     Parameters
     ----------
     ary : ndarray
-        The array to split.
-    indices_or_sections : int or tuple of int
-        The number of equal parts, or the places where new parts begin.
+        The input, of at least one axis.
+    indices_or_sections : int or sequence of int
+        The number of equal parts, or the indices before which to cut.
 
     Returns
     -------
-    list of ndarrays
+    list of ndarray
 
     Examples
     --------
     >>> from mxnet import np
-    >>> [part.shape for part in np.hsplit(np.ones((2, 4)), 2)]
-    [(2, 2), (2, 2)]
+    >>> np.hsplit(np.array([[1, 2], [3, 4]]), 2)
+    [array([[1.],
+           [3.]]), array([[2.],
+           [4.]])]
     """
     _at_least(ary, "hsplit", 1)
     return _fixed("_npi_hsplit", ary, indices_or_sections, 1 if isinstance(ary, Traced) or ary.ndim > 1 else 0)
 
 
 def vsplit(ary, indices_or_sections):
-    """The array in several parts along its first axis.
+    """Array cut along its first axis ("vertically") into groups of rows; see `np.split`.
 
     Parameters
     ----------
     ary : ndarray
-        The array to split.
-    indices_or_sections : int or tuple of int
-        The number of equal parts, or the places where new parts begin.
+        The input, of at least two axes.
+    indices_or_sections : int or sequence of int
+        The number of equal parts, or the indices before which to cut.
 
     Returns
     -------
-    list of ndarrays
+    list of ndarray
 
     Examples
     --------
     >>> from mxnet import np
-    >>> [part.shape for part in np.vsplit(np.ones((4, 2)), 2)]
-    [(2, 2), (2, 2)]
+    >>> np.vsplit(np.array([[1, 2], [3, 4]]), 2)
+    [array([[1., 2.]]), array([[3., 4.]])]
     """
     _at_least(ary, "vsplit", 2)
     return split(ary, indices_or_sections, 0)
 
 
 def dsplit(ary, indices_or_sections):
-    """The array in several parts along its third axis.
+    """Array cut along its third axis ("depth"); see `np.split`.
 
     Parameters
     ----------
     ary : ndarray
-        The array to split.
-    indices_or_sections : int or tuple of int
-        The number of equal parts, or the places where new parts begin.
+        The input, of at least three axes.
+    indices_or_sections : int or sequence of int
+        The number of equal parts, or the indices before which to cut.
 
     Returns
     -------
-    list of ndarrays
+    list of ndarray
 
     Examples
     --------
     >>> from mxnet import np
-    >>> [part.shape for part in np.dsplit(np.ones((2, 2, 4)), 2)]
-    [(2, 2, 2), (2, 2, 2)]
+    >>> [part.shape for part in np.dsplit(np.ones((2, 3, 4)), 2)]
+    [(2, 3, 2), (2, 3, 2)]
     """
     _at_least(ary, "dsplit", 3)
     if isinstance(indices_or_sections, numbers.Integral):

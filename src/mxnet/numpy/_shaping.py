@@ -30,24 +30,25 @@ __all__ = [
 
 
 def ravel(x, order="C"):
-    """All elements as a vector.
+    """All elements as a vector, row by row.
 
     Parameters
     ----------
     x : ndarray or number
-        The input.
+        The input; a number is returned as it is.
     order : str, default 'C'
-        Memory order; only 'C' is supported.
+        The order in which elements are read; only 'C', the last axis fastest, is supported.
 
     Returns
     -------
     ndarray
+        Of shape (x.size,), a copy.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.ravel(np.ones((2, 2))).shape
-    (4,)
+    >>> np.ravel(np.array([[1, 2], [3, 4]]))
+    array([1., 2., 3., 4.])
     """
     if order != "C":
         raise NotImplementedError(f"order {order} is not supported")
@@ -55,11 +56,11 @@ def ravel(x, order="C"):
 
 
 def shape(a):
-    """The length of each axis.
+    """Shape of an array: the length of each axis.
 
     Parameters
     ----------
-    a : array_like
+    a : ndarray
         The input.
 
     Returns
@@ -76,34 +77,39 @@ def shape(a):
 
 
 def expand_dims(a, axis):
-    """A new axis of length 1.
+    """Array with a new axis of length 1.
 
     Parameters
     ----------
-    a : array_like
+    a : ndarray
         The input.
-    axis : int, tuple of int or None, optional
-        The axis or axes to work along; None means all elements, unless stated otherwise.
+    axis : int
+        The place of the new axis in the result; negative ones count from the end.
 
     Returns
     -------
     ndarray
 
+    Notes
+    -----
+    `np.squeeze` undoes it. `x[:, None]` does the same by indexing.
+
     Examples
     --------
     >>> from mxnet import np
-    >>> np.expand_dims(np.ones((2,)), 0).shape
-    (1, 2)
+    >>> x = np.ones((2, 3))
+    >>> np.expand_dims(x, 0).shape, np.expand_dims(x, -1).shape
+    ((1, 2, 3), (2, 3, 1))
     """
     return call("_npi_expand_dims", a, axis=axis)
 
 
 def swapaxes(a, axis1, axis2):
-    """Exchange two axes.
+    """Array with two axes exchanged.
 
     Parameters
     ----------
-    a : array_like
+    a : ndarray
         The input.
     axis1 : int
         The first axis.
@@ -113,29 +119,31 @@ def swapaxes(a, axis1, axis2):
     Returns
     -------
     ndarray
+        A copy; NumPy returns a view.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.swapaxes(np.ones((2, 3)), 0, 1).shape
-    (3, 2)
+    >>> np.swapaxes(np.ones((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
     """
     return call("_npi_swapaxes", a, dim1=axis1, dim2=axis2)
 
 
 def broadcast_to(array, shape):
-    """An array broadcast to a shape.
+    """Array repeated to a shape by NumPy's rules of broadcasting.
 
     Parameters
     ----------
-    array : ndarray
-        The input.
+    array : ndarray or number
+        The input. Its axes are aligned with the last axes of `shape`; each has the same length as there, or 1.
     shape : int or tuple of int
         The shape of the result.
 
     Returns
     -------
     ndarray
+        A copy, which can be written to; NumPy returns a read-only view. The gradient is summed over the repetitions.
 
     Examples
     --------
@@ -143,6 +151,9 @@ def broadcast_to(array, shape):
     >>> np.broadcast_to(np.array([1, 2]), (2, 2))
     array([[1., 2.],
            [1., 2.]])
+    >>> np.broadcast_to(np.array([[1], [2]]), (2, 3))
+    array([[1., 1., 1.],
+           [2., 2., 2.]])
     """
     shape = (shape,) if isinstance(shape, numbers.Integral) else tuple(shape)
     if isinstance(array, numbers.Number):
@@ -153,70 +164,85 @@ def broadcast_to(array, shape):
 
 
 def broadcast_arrays(*args):
-    """Arrays broadcast to their common shape.
+    """Arrays broadcast against each other to their common shape.
 
     Parameters
     ----------
-    *args : array_like
+    *args : ndarray
         The arrays.
 
     Returns
     -------
-    list of ndarrays
+    list of ndarray
+        One array for each input, all of the common shape.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> [x.shape for x in np.broadcast_arrays(np.ones((2, 1)), np.ones(3))]
-    [(2, 3), (2, 3)]
+    >>> column, row = np.broadcast_arrays(np.array([[1], [2]]), np.array([10, 20, 30]))
+    >>> column
+    array([[1., 1., 1.],
+           [2., 2., 2.]])
+    >>> row
+    array([[10., 20., 30.],
+           [10., 20., 30.]])
     """
     common = onp.broadcast_shapes(*(a.shape for a in args))
     return [broadcast_to(a, common) for a in args]
 
 
 def tile(A, reps):
-    """An array repeated along its axes.
+    """Array repeated as a whole along each axis.
 
     Parameters
     ----------
     A : ndarray
         The input.
     reps : int or tuple of int
-        How often each axis is repeated.
+        How often the array is repeated along each axis. If there are fewer numbers than axes, they belong to the last
+        axes; if there are more, the array gets further axes in front.
 
     Returns
     -------
     ndarray
+
+    Notes
+    -----
+    `np.repeat` repeats single elements instead.
 
     Examples
     --------
     >>> from mxnet import np
     >>> np.tile(np.array([1, 2]), 2)
     array([1., 2., 1., 2.])
+    >>> np.tile(np.array([1, 2]), (2, 2))
+    array([[1., 2., 1., 2.],
+           [1., 2., 1., 2.]])
     """
     return call("_npi_tile", A, reps=axes(reps))
 
 
 def resize(a, new_shape):
-    """The elements in a new shape; they are repeated if there are too few.
+    """Array of another shape, filled with the elements of the input again and again.
 
     Parameters
     ----------
-    a : array_like
+    a : ndarray
         The input.
     new_shape : int or tuple of int
-        The new shape.
+        The shape of the result.
 
     Returns
     -------
     ndarray
+        Elements that do not fit are left out; an empty input gives zeros.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.resize(np.array([1, 2, 3]), (2, 2))
-    array([[1., 2.],
-           [3., 1.]])
+    >>> np.resize(np.array([1, 2, 3]), (2, 4))
+    array([[1., 2., 3., 1.],
+           [2., 3., 1., 2.]])
     """
     new_shape = axes(new_shape)
     size = int(onp.prod(new_shape))
@@ -228,16 +254,16 @@ def resize(a, new_shape):
 
 
 def flip(m, axis=None, out=None):
-    """Elements in reverse order along axes.
+    """Array with the order of elements reversed along axes.
 
     Parameters
     ----------
     m : ndarray
         The input.
     axis : int, tuple of int or None, optional
-        The axis or axes to work along; None means all elements, unless stated otherwise.
+        The axes to reverse; None reverses all.
     out : ndarray, optional
-        Where to write the result, of its shape and type.
+        Where to write the result; it must have the shape and the type of the result.
 
     Returns
     -------
@@ -246,8 +272,13 @@ def flip(m, axis=None, out=None):
     Examples
     --------
     >>> from mxnet import np
-    >>> np.flip(np.array([1, 2, 3]))
-    array([3., 2., 1.])
+    >>> x = np.array([[1, 2], [3, 4]])
+    >>> np.flip(x)
+    array([[4., 3.],
+           [2., 1.]])
+    >>> np.flip(x, axis=1)
+    array([[2., 1.],
+           [4., 3.]])
     """
     if isinstance(m, numbers.Number):
         return onp.flip(m, axis)
@@ -257,12 +288,12 @@ def flip(m, axis=None, out=None):
 
 
 def flipud(m):
-    """The array with its first axis reversed.
+    """Array with its rows in reverse order ("up and down"): `np.flip(m, axis=0)`.
 
     Parameters
     ----------
-    m : array_like
-        The input.
+    m : ndarray
+        The input, of at least one axis.
 
     Returns
     -------
@@ -279,12 +310,12 @@ def flipud(m):
 
 
 def fliplr(m):
-    """The array with its second axis reversed.
+    """Array with its columns in reverse order ("left and right"): `np.flip(m, axis=1)`.
 
     Parameters
     ----------
-    m : array_like
-        The input.
+    m : ndarray
+        The input, of at least two axes.
 
     Returns
     -------
@@ -301,16 +332,16 @@ def fliplr(m):
 
 
 def rot90(m, k=1, axes=(0, 1)):
-    """The array rotated by multiples of 90 degrees in the plane of two axes.
+    """Array rotated by multiples of 90 degrees in the plane of two axes.
 
     Parameters
     ----------
-    m : array_like
-        The input.
+    m : ndarray
+        The input, of at least two axes.
     k : int, default 1
-        How many times to rotate.
+        How many quarter turns, from the first axis towards the second; negative ones turn back.
     axes : tuple of two ints, default (0, 1)
-        The plane; the rotation goes from the first to the second.
+        The plane.
 
     Returns
     -------
@@ -322,36 +353,47 @@ def rot90(m, k=1, axes=(0, 1)):
     >>> np.rot90(np.array([[1, 2], [3, 4]]))
     array([[2., 4.],
            [1., 3.]])
+    >>> np.rot90(np.ones((8, 3, 4)), k=-1, axes=(1, 2)).shape
+    (8, 4, 3)
     """
     return call("_npi_rot90", m, k=k, axes=tuple(axes))
 
 
 def tril(m, k=0):
-    """The lower triangle of a matrix; zeros above.
+    """Lower triangle of a matrix; the elements above it are zero.
 
     Parameters
     ----------
     m : ndarray
-        The input.
+        A matrix, or a batch of them in the last two axes.
     k : int, default 0
-        The diagonal: 0 is the main one, positive ones lie above it.
+        The last diagonal to keep: 0 is the main one, positive ones lie above it, negative ones below it.
 
     Returns
     -------
     ndarray
 
+    Notes
+    -----
+    Often used to make the mask of causal attention, where a position sees only earlier ones.
+
     Examples
     --------
     >>> from mxnet import np
-    >>> np.tril(np.ones((2, 2)))
-    array([[1., 0.],
-           [1., 1.]])
+    >>> np.tril(np.ones((3, 3)))
+    array([[1., 0., 0.],
+           [1., 1., 0.],
+           [1., 1., 1.]])
+    >>> np.tril(np.ones((3, 3)), k=-1)
+    array([[0., 0., 0.],
+           [1., 0., 0.],
+           [1., 1., 0.]])
     """
     return call("_npi_tril", m, k=k)
 
 
 def shares_memory(a, b, max_work=None):
-    """Whether two arrays share memory.
+    """Whether two arrays use the same memory, so that writing to one changes the other.
 
     Parameters
     ----------
@@ -359,18 +401,22 @@ def shares_memory(a, b, max_work=None):
         The first array.
     b : ndarray
         The second array.
-    max_work : int, optional
-        Not used.
+    max_work : None
+        Accepted and ignored.
 
     Returns
     -------
     bool
 
+    Notes
+    -----
+    Basic indexing such as `x[1:]` shares memory; functions, `reshape` and `x.T` among them, return copies.
+
     Examples
     --------
     >>> from mxnet import np
-    >>> x = np.zeros((2, 3))
-    >>> np.shares_memory(x, x[0]), np.shares_memory(x, x.copy())
+    >>> x = np.zeros(4)
+    >>> np.shares_memory(x, x[1:]), np.shares_memory(x, x + 0)
     (True, False)
     """
     first, second = _extent(a), _extent(b)
@@ -387,26 +433,29 @@ may_share_memory = shares_memory
 
 
 def ediff1d(ary, to_end=None, to_begin=None):
-    """The differences of neighbours in the flattened array.
+    """Differences of neighbouring elements of the flattened array, with values added at both ends.
 
     Parameters
     ----------
-    ary : array_like
+    ary : ndarray
         The input.
-    to_end : number or array_like, optional
-        What comes after the differences.
-    to_begin : number or array_like, optional
-        What comes before the differences.
+    to_end : ndarray or number, optional
+        Values to add after the differences.
+    to_begin : ndarray or number, optional
+        Values to add before the differences.
 
     Returns
     -------
     ndarray
+        A vector.
 
     Examples
     --------
     >>> from mxnet import np
-    >>> np.ediff1d(np.array([1, 4, 9]), to_begin=0)
-    array([0., 3., 5.])
+    >>> np.ediff1d(np.array([1, 4, 9]))
+    array([3., 5.])
+    >>> np.ediff1d(np.array([1, 4, 9]), to_begin=0, to_end=np.array([7, 8]))
+    array([0., 3., 5., 7., 8.])
     """
     inputs, options = [ary], {}
     for name, value in (("to_begin", to_begin), ("to_end", to_end)):
@@ -419,18 +468,19 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 
 def pad(x, pad_width=None, mode="constant", **kwargs):
-    """The array with a border.
+    """Array with a border around it.
 
     Parameters
     ----------
-    x : array_like
+    x : ndarray
         The input.
-    pad_width : int or sequence, optional
-        The widths before and after each axis: ((before, after), …), (before, after) or one number.
+    pad_width : int or sequence
+        The widths before and after each axis: ((before, after), …), one pair for all axes, or one number for all sides.
     mode : str, default 'constant'
-        constant, edge, reflect, symmetric, maximum or minimum.
+        What fills the border: 'constant' a number, 'edge' the nearest element, 'reflect' the mirror image without the
+        edge, 'symmetric' the mirror image with the edge, 'maximum' or 'minimum' the extreme of the axis.
     **kwargs
-        `constant_values` or `reflect_type` of the mode.
+        `constant_values`: the number of mode 'constant', 0 by default. `reflect_type`: only 'even'.
 
     Returns
     -------
@@ -441,6 +491,12 @@ def pad(x, pad_width=None, mode="constant", **kwargs):
     >>> from mxnet import np
     >>> np.pad(np.array([1, 2]), (1, 2), constant_values=7)
     array([7., 1., 2., 7., 7.])
+    >>> np.pad(np.array([1, 2, 3]), (2, 1), mode="reflect")
+    array([3., 2., 1., 2., 3., 2.])
+    >>> np.pad(np.ones((2, 2)), ((0, 1), (1, 0)))
+    array([[0., 1., 1.],
+           [0., 1., 1.],
+           [0., 0., 0.]])
     """
     if mode not in ("constant", "edge", "reflect", "symmetric", "maximum", "minimum"):
         raise ValueError(f"mode '{mode}' is not supported")

@@ -289,7 +289,7 @@ def eig(a):
 
     Notes
     -----
-    Without a gradient. Use `eigh` for symmetric matrices: it is faster, sorts and has a gradient.
+    Use `eigh` for symmetric matrices: it is faster and sorts the eigenvalues.
 
     Examples
     --------

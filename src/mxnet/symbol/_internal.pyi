@@ -743,7 +743,7 @@ def _npi_ediff1d(input1: Symbol | None = ..., input2: Symbol | None = ..., input
     ...
 
 def _npi_eig(A: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Eigenvalues and vectors, their real parts.'
+    'Eigenvalues and eigenvectors of matrices whose eigenvalues are real.'
     ...
 
 def _npi_eigh(A: Symbol | None = ..., UPLO: str = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -751,7 +751,7 @@ def _npi_eigh(A: Symbol | None = ..., UPLO: str = ..., name: str | None = ..., a
     ...
 
 def _npi_eigvals(A: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Eigenvalues, their real parts.'
+    'Eigenvalues of matrices whose eigenvalues are real.'
     ...
 
 def _npi_eigvalsh(A: Symbol | None = ..., UPLO: str = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from ..._core.errors import MXNetError
+from ..._device import late
 from ..._device.settings import under
 from ..linalg.matrix import determinant, factored, inverse, log_determinant, solution, solved
 from ..registry.registry import Attrs, op
@@ -156,16 +157,28 @@ def eigvalsh(A, *, UPLO: str = "L"):
     return torch.linalg.eigvalsh(_real_square(A), UPLO)
 
 
+def _complex_eigenvalues():
+    return MXNetError("Complex eigvals is unsupported: an eigenvalue of the matrix is not real. NumPy computes them")
+
+
+def _real(eigenvalues):
+    """The eigenvalues as real numbers; complex ones are refused, as in MXNet."""
+    if not eigenvalues.is_meta:
+        late.require((eigenvalues.imag.abs() <= 1e-15).all(), _complex_eigenvalues)
+    return eigenvalues.real.contiguous()
+
+
 @op("_npi_eig", outputs=2, differentiable=False)
 def eig(A):
-    """Eigenvalues and vectors, their real parts."""
-    return tuple(r.real.contiguous() for r in torch.linalg.eig(_real_square(A)))
+    """Eigenvalues and eigenvectors of matrices whose eigenvalues are real."""
+    values, vectors = torch.linalg.eig(_real_square(A))
+    return _real(values), vectors.real.contiguous()
 
 
 @op("_npi_eigvals", differentiable=False)
 def eigvals(A):
-    """Eigenvalues, their real parts."""
-    return torch.linalg.eigvals(_real_square(A)).real.contiguous()
+    """Eigenvalues of matrices whose eigenvalues are real."""
+    return _real(torch.linalg.eigvals(_real_square(A)))
 
 
 @op("_npi_pinv_scalar_rcond")

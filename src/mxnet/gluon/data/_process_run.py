@@ -1,11 +1,14 @@
 """One pass over the data by worker processes, which are looked after while a batch is awaited."""
 
 import multiprocessing
+import pickle
 import signal
 import threading
 import time
+import traceback
 import warnings
 import weakref
+from typing import NamedTuple
 
 from ..._core.errors import MXNetError
 
@@ -36,6 +39,38 @@ def note(error, words):
         error.add_note(words)
     elif len(error.args) == 1 and isinstance(error.args[0], str):
         error.args = (f"{error.args[0]}\n{words}",)
+
+
+class _RemoteTraceback(Exception):
+    """Where an exception was raised in a worker process; shown as the cause of the exception."""
+
+    def __init__(self, text):
+        super().__init__(text)
+        self.text = text
+
+    def __str__(self):
+        return f"\n{self.text}"
+
+
+class Raised(NamedTuple):
+    """An exception of a worker, sent in place of a batch so that it keeps its type, arguments and notes."""
+
+    error: bytes
+    where: str
+
+    @classmethod
+    def of(cls, error):
+        """The exception in a form that can be sent; None if it cannot be pickled and read back."""
+        try:
+            sent = pickle.dumps(error)
+            pickle.loads(sent)
+        except Exception:  # __reduce__ and __init__ of an exception are code of the user
+            return None
+        return cls(sent, "".join(traceback.format_exception(error)))
+
+    def again(self):
+        """Raise it here."""
+        raise pickle.loads(self.error) from _RemoteTraceback(self.where)
 
 
 class ProcessRun:
@@ -75,6 +110,12 @@ class ProcessRun:
         return batch
 
     def _awaited(self):
+        batch, warned = self._received()
+        if isinstance(batch, Raised):
+            batch.again()
+        return batch, warned
+
+    def _received(self):
         while True:
             try:
                 return next(self._iterator)
@@ -85,7 +126,7 @@ class ProcessRun:
                     raise self._timed_out() from None
 
     def _explained(self, error):
-        """The end of a worker in the words of this API; what a dataset raised stays what it is."""
+        """The end of a worker in the words of this API; an exception that could not be sent has torch's text."""
         if "Caught " in str(error):
             return error
         if self._stopped:

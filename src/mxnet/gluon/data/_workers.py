@@ -24,7 +24,7 @@ from ..._core.writes import lend
 from ...ndarray import NDArray
 from ...util import is_np_array, is_np_shape, set_np
 from . import _sharing
-from ._process_run import POLL, DataLoaderTimeout, DataLoaderWorkerError, ProcessRun, note, plain
+from ._process_run import POLL, DataLoaderTimeout, DataLoaderWorkerError, ProcessRun, Raised, note, plain
 
 
 class Fetcher:
@@ -71,6 +71,15 @@ class _Positions(torch.utils.data.Dataset):
     def __getitems__(self, numbered):
         seed, indices = numbered
         _seed_all(seed)
+        try:
+            return self._shared_batch(indices)
+        except Exception as error:  # whatever a dataset raises goes to the parent as it is
+            sent = Raised.of(error)
+            if sent is None:
+                raise
+            return sent, []
+
+    def _shared_batch(self, indices):
         try:
             batch, warned = self.fetcher.fetch(indices)
             _share(batch)
