@@ -33,7 +33,7 @@ from .._device.copies import pinned as pinned
 from .._device.copies import settle as settle
 from .._device.copies import uploaded as uploaded
 from .._device.copies import put as transfer
-from .._device.errors import explained as explained
+from .._device.errors import exhaustion as exhaustion
 from .._device.errors import tells_exhaustion as tells_exhaustion
 from .._device.waiting import number as number
 from .._device.waiting import wait as wait

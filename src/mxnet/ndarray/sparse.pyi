@@ -32,6 +32,7 @@ from ._sparse.array import BaseSparseNDArray as BaseSparseNDArray
 from ._sparse.array import CSRNDArray as CSRNDArray
 from ._sparse.array import RowSparseNDArray as RowSparseNDArray
 from ._sparse.array import scipy_sparse as _scipy_sparse
+from ._sparse.bad_indices import checked as _checked
 from ._sparse.invoke import zeros as _zeros
 from .functions import array as _dense_array
 from .ndarray import NDArray as NDArray

@@ -17,6 +17,7 @@ from ..._core.dtypes import dtype_name as dtype_name
 from ..._core.errors import MXNetError as MXNetError
 from ..._core.modes import MODES as MODES
 from ..._core.writes import wrote as wrote
+from ..._device.errors import tells_exhaustion as tells_exhaustion
 from ..._kernels.sparse.merge import merge_csr as merge_csr
 from ..._kernels.sparse.merge import merge_rows as merge_rows
 from ..._kernels.sparse.merge import multiply_dense as multiply_dense
