@@ -28,6 +28,14 @@ MADE = {
     "np choice": lambda: mx.np.random.choice(5, size=HUGE),
     "csr": lambda: nd.sparse.zeros("csr", (2**62, 4)),
     "row_sparse": lambda: nd.sparse.zeros("row_sparse", (2**62, 4)).tostype("default"),
+    "graph sampling": lambda: nd.contrib.dgl_csr_neighbor_uniform_sample(
+        nd.sparse.csr_matrix(([1, 2], [1, 0], [0, 1, 2]), shape=(2, 2), dtype="int64"),
+        nd.array([0], dtype="int64"),
+        num_args=2,
+        num_hops=1,
+        num_neighbor=2,
+        max_num_vertices=HUGE,
+    ),  # fmt: skip
     "symbol": lambda: mx.sym.zeros(shape=(HUGE,)).bind(mx.cpu(), {}).forward()[0].asnumpy(),
     "random symbol": lambda: mx.sym.random.uniform(shape=(HUGE,)).bind(mx.cpu(), {}).forward()[0].asnumpy(),
 }

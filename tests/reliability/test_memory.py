@@ -28,7 +28,8 @@ def test_nothing_piles_up(kind, name):
 @pytest.mark.parametrize("name", memory.SHAPES)
 def test_shapes_that_never_come_again_pile_up_nothing(name):
     """When the caches have reached their bounds, a step with a new shape leaves less than 1 KB and no object behind."""
-    slope = memory.measured("shapes", name, 400, caches=8)
+    steps = 400 if "Gluon" in name else 160  # the others reach their bounds within 50 steps
+    slope = memory.measured("shapes", name, steps, caches=8)
     assert slope.objects < 0.5 and not slope.used >= memory.LIMIT, slope
 
 

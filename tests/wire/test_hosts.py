@@ -101,3 +101,12 @@ def test_the_ring_is_bounded_and_two_bits_are_not():
     model = scaling_model.Model(payload=1.0, message=0.0, unpack=0.0, pack=0.0, hidden=0.0)
     dense, bits = ([model.exchange(way, n, 1e8, 1e9, 0) for n in (2, 32, 64)] for way in ("at the step", "2 bits"))
     assert dense[2] < 2 * 1e8 / 1e9 and abs(bits[1] - dense[1]) < 1e-9 and bits[2] > dense[2]
+
+
+def test_a_name_that_looks_like_an_option_is_none():
+    """ssh would take `-oProxyCommand=…` as an order to run a command."""
+    from mxnet.tools import hosts as launching
+
+    for name in ("-oProxyCommand=touch x", "-oProxyCommand=touch x:22"):
+        line = launching.ssh(name, "true")
+        assert line[-2:] == ["-oProxyCommand=touch x", "true"] and line[-3] == "--"

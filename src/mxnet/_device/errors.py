@@ -136,7 +136,7 @@ def _in_our_words(text: str) -> str:
 def _beyond_memory(text: str) -> str:
     asked = re.search(r"tried to allocate (\d+) bytes|Unable to allocate ([\d.]+ \w+)", text)
     if asked is None:
-        return "an array of this shape is larger than any memory"
+        return "an array of this shape needs more memory than there is"
     size = readable(int(asked[1])) if asked[1] else asked[2]
     return f"the memory for an array of {size} cannot be allocated: use smaller arrays, or drop those no longer needed"
 

@@ -129,9 +129,9 @@ def remote_command(options, node, nodes, count, master, port, folder, attempt=0,
 
 
 def ssh(host, command):
-    """The command line of ssh."""
+    """The command line of ssh; a name that begins with a dash is no option of it."""
     name, _, port = host.partition(":")
-    place = ["-p", port, name] if port else [name]
+    place = ["-p", port, "--", name] if port else ["--", name]
     return ["ssh", "-o", "StrictHostKeyChecking=accept-new", "-o", "ServerAliveInterval=15", *place, command]
 
 

@@ -14,6 +14,7 @@ from ..._core import samplers
 from ..._core.engines import Bank
 from ..._core.errors import MXNetError
 from ..._core.streams import stream
+from ..._device.errors import tells_exhaustion
 from ..functions import array
 from .array import CSRNDArray
 
@@ -468,10 +469,11 @@ def _breadth_first_sample(edges, columns, starts, seeds, choose, hops, number, m
     return layers, {v: near for v, near in taken.items() if near is not None}
 
 
+@tells_exhaustion
 def _sampled(layers, taken, graph, most):
     vertices = sorted(layers)
     rows = [taken.get(v, ((), ())) for v in vertices]
-    counts = np.array([len(near) for near, _ in rows] + [0] * (most - len(rows)), np.int64)
+    counts = _padded(np.array([len(near) for near, _ in rows], np.int64), most)
     columns, edges = (np.concatenate([np.asarray(r[k], np.int64) for r in rows] or [[]]) for k in (0, 1))
     ids = _padded(np.array(vertices, np.int64), most + 1)
     ids[-1] = len(vertices)

@@ -17,6 +17,7 @@ from ..._core import samplers as samplers
 from ..._core.engines import Bank as Bank
 from ..._core.errors import MXNetError as MXNetError
 from ..._core.streams import stream as stream
+from ..._device.errors import tells_exhaustion as tells_exhaustion
 from ..functions import array as array
 from .array import CSRNDArray as CSRNDArray
 _LIMIT: str

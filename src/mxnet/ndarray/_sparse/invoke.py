@@ -21,6 +21,7 @@ from .array import CLASSES, CSRNDArray, RowSparseNDArray, rows_for_update
 from .products import dot
 
 
+@tells_exhaustion
 def invoke_sparse(op, inputs, attrs, out, ctx):
     """Call `op` where some inputs are sparse; the results have the storage that MXNet gives them."""
     if op.storage is not None:
@@ -82,6 +83,7 @@ def _on_dense_copies(op, inputs, attrs, ctx, kind):
     return stored(result, kind)
 
 
+@tells_exhaustion
 def invoke_stored(op, inputs, attrs, out, ctx):
     """Call `op` on dense arrays where an attribute requests a sparse result."""
     kind = attrs[storage.STYPE_ATTRIBUTE[op.name]]
