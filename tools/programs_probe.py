@@ -121,7 +121,7 @@ def _run_symbol(mx, name, symbol):
         label = key.endswith("label")
         array[:] = np.zeros(array.shape) if label else _numbers(key, array.shape)
     for key, array in executor.aux_dict.items():
-        array[:] = np.ones(array.shape) if key.endswith("var") else np.zeros(array.shape)
+        array[:] = np.zeros(array.shape) if key.endswith("mean") else np.ones(array.shape)
     for n, out in enumerate(executor.forward(is_train=False)):
         _show(f"{name} output {n}", out.asnumpy())
     if '"op": "Dropout"' in symbol.tojson():
