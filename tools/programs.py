@@ -22,7 +22,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from programs_probe import kinds_of
+from programs_probe import kinds_of, write_data_sets
 from programs_scripts import arguments_of, as_script, is_chapter, is_notebook, is_program
 
 PROBE = Path(__file__).with_name("programs_probe.py")
@@ -56,7 +56,10 @@ class Side:
     """One interpreter that has imported its MXNet and forks for each program."""
 
     def __init__(self, command, paths):
-        env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths), "PYTHONHASHSEED": "0",
+        self.home = tempfile.TemporaryDirectory()
+        write_data_sets(self.home.name)
+        env = {**os.environ, "MXNET_HOME": self.home.name, "OMP_NUM_THREADS": "1",
+               "PYTHONPATH": os.pathsep.join(paths), "PYTHONHASHSEED": "0",
                "PYTHONWARNINGS": "ignore", "MPLBACKEND": "Agg"}  # fmt: skip
         self.process = subprocess.Popen(
             [*command, str(PROBE), "serve"], env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -66,15 +69,13 @@ class Side:
         """Start a program in an empty folder."""
         self.kept = tempfile.TemporaryDirectory()
         self.folder = Path(self.kept.name)
-        for name in ("work", "home"):
-            (self.folder / name).mkdir()
+        (self.folder / "work").mkdir()
         script = as_script(path, self.folder)
         text = path.read_text(encoding="utf-8", errors="replace")
         order = {
             "kind": kind, "path": str(script), "seconds": seconds, "root": str(root), "beside": str(path.parent),
             "arguments": arguments_of(text) if kind == "script" and path.suffix == ".py" else [],
             "out": str(self.folder / "out"), "folder": str(self.folder / "work"),
-            "env": {"MXNET_HOME": str(self.folder / "home")},
         }  # fmt: skip
         self.process.stdin.write(json.dumps(order) + "\n")
         self.process.stdin.flush()
@@ -83,7 +84,8 @@ class Side:
         """Exit code, processor seconds, megabytes, output and files of the program that was begun."""
         work = self.folder / "work"
         answer = json.loads(self.process.stdout.readline())
-        answer["files"] = sorted(str(p.relative_to(work)) for p in work.rglob("*") if not p.is_symlink())
+        files = [p for p in work.rglob("*") if not p.is_symlink() and not p.name.endswith(".manifest.json")]
+        answer["files"] = sorted(str(p.relative_to(work)) for p in files)  # manifests are ReMX's own
         answer["output"] = (self.folder / "out").read_text(encoding="utf-8", errors="replace")
         self.kept.cleanup()
         return answer

@@ -43,10 +43,13 @@ _NAMES = {
 }
 
 
-_ELSEWHERE = dict.fromkeys(
-    ("th", "torch"),
-    ": it was the plug-in for Lua's Torch; PyTorch is reached by array.as_torch() and mx.contrib.torch",
-)
+_ELSEWHERE = {
+    **dict.fromkeys(
+        ("th", "torch"),
+        ": it was the plug-in for Lua's Torch; PyTorch is reached by array.as_torch() and mx.contrib.torch",
+    ),
+    "rtc": ": it compiled CUDA kernels from text; write them with torch or Triton and call them on array.as_torch()",
+}
 
 
 def __getattr__(name):

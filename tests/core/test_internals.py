@@ -242,6 +242,7 @@ def test_training_on_several_devices_by_the_old_function():
     "call, words",
     [
         (lambda: mx.th, "array.as_torch"),
+        (lambda: mx.rtc, "array.as_torch"),
         (lambda: mx.base._init_op_module("mine", "nd", None), "mx.operator.register"),
         (lambda: mx.libinfo.find_lib_path(), "has no C library"),
     ],

@@ -78,3 +78,17 @@ def test_a_training_program_loads_only_what_it_needs(tmp_path, compiler):
     loaded = done.stdout.split()
     assert "mxnet.gluon.trainer" in loaded  # the list is of this program
     assert [name for name in loaded if name.split(".")[0] not in OURS and not LATE.match(name)] == []
+
+
+def test_shapes_of_large_layers_load_no_compiler():
+    """torch's meta functions of these import sympy, which takes a second."""
+    code = (
+        "import sys, mxnet as mx; S, d = mx.sym, mx.sym.Variable('d'); big = (8, 64, 224, 224);"
+        "print(S.Deconvolution(d, num_filter=256, kernel=(4, 4), stride=(2, 2), pad=(1, 1)).infer_shape(d=big)[1],"
+        "S.Convolution(d, num_filter=256, kernel=(3, 3)).infer_shape(d=big)[1],"
+        "S.ROIPooling(d, S.Variable('r'), pooled_size=(7, 7), spatial_scale=0.1).infer_shape(d=big, r=(300, 5))[1]);"
+        "print([m for m in ('sympy', 'torch._dynamo') if m in sys.modules])"
+    )
+    shapes, loaded = subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()
+    assert shapes == "[(8, 256, 448, 448)] [(8, 256, 222, 222)] [(300, 64, 7, 7)]"
+    assert loaded == "[]"

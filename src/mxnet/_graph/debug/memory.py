@@ -1,4 +1,6 @@
-"""Memory of a graph's intermediate values: all of them if there is a backward pass, else the peak of live ones."""
+"""Memory of a graph's values: all of them and the gradients in flight if there is a backward pass, else the peak of
+live ones. What training computes again behind batch norms is counted as kept.
+"""
 
 from collections.abc import Iterable
 
@@ -16,7 +18,7 @@ def peak_memory(program: Program, shapes: Facts, types: Facts, wanted: Iterable[
     """Bytes of the values that operators compute, at the time when most of them are alive."""
     sizes = {id(n): _size(n, shapes, types) for n in program.nodes if n.op is not None}
     if gradient_path(program, wanted):
-        return _stored_for_backward(program, sizes)
+        return _stored_for_backward(program, sizes) + _gradients_in_flight(program, sizes)
     last = {id(e.node): i for i, n in enumerate(program.nodes) for e in n.inputs}
     outputs = {id(e.node) for e in program.heads}
     live = most = 0
@@ -29,9 +31,15 @@ def peak_memory(program: Program, shapes: Facts, types: Facts, wanted: Iterable[
     return most
 
 
+def _gradients_in_flight(program: Program, sizes: dict[int, int]) -> int:
+    """Bytes of the gradients that the backward pass of one operator reads and writes, at most."""
+    calls = [node for node in program.nodes if node.op is not None]
+    return max(sizes[id(n)] + sum(sizes.get(id(e.node), 0) for e in n.inputs) for n in calls)
+
+
 def _stored_for_backward(program: Program, sizes: dict[int, int]) -> int:
     """Bytes that the backward pass needs: all values, but of mirrored segments only those that others read, and
-    beside them the values of the largest segment, which are there while it is computed again.
+    beside them the largest segment, which is computed again with the gradient of its result at hand.
     """
     calls = [node for node in program.nodes if node.op is not None]
     if not mirror_wanted(program.nodes):
@@ -45,7 +53,7 @@ def _stored_for_backward(program: Program, sizes: dict[int, int]) -> int:
             continue
         read = {id(entry.node) for entry in needed(nodes, calls, program.heads)}
         outside = sum(sizes[key] for key in read)
-        total, largest = total + outside, max(largest, inside - outside)
+        total, largest = total + outside, max(largest, inside + outside)
     return total + largest
 
 

@@ -181,7 +181,25 @@ def convolution_v1(
     return convolution(data, weight, bias, num_filter=num_filter, layout=layout, **attrs, **library)
 
 
-@op("Deconvolution", inputs=bias_unless_no_bias, fill=_transposed_parameters)
+def _deconvolved(attrs, shapes):
+    """The output's shape by the formula, for the same reason; None for inputs that the operator itself must judge."""
+    data, kernel = shapes[0], attrs["kernel"]
+    fits = all(len(attrs[name]) in (0, len(kernel)) for name in ("stride", "dilate", "pad", "adj", "target_shape"))
+    if not data or not all(data) or len(data) != len(kernel) + 2 or not fits:
+        return None
+    last = attrs["layout"] is not None and channels_last(attrs["layout"], len(kernel), "Deconvolution")
+    ones, zeros = (1,) * len(kernel), (0,) * len(kernel)
+    stride, dilate = attrs["stride"] or ones, attrs["dilate"] or ones
+    batch, _, *space = shape_first(data, last)
+    pad, adj = attrs["pad"] or zeros, attrs["adj"] or zeros
+    if any(attrs["target_shape"]):
+        pad, adj = _reaching(attrs["target_shape"], space, kernel, stride, dilate)
+    axes = zip(space, kernel, stride, dilate, pad, adj, strict=True)
+    sizes = [s * (n - 1) + d * (k - 1) + 1 - 2 * p + a for n, k, s, d, p, a in axes]
+    return [shape_last((batch, attrs["num_filter"], *sizes), last)] if min(sizes) > 0 else None
+
+
+@op("Deconvolution", inputs=bias_unless_no_bias, fill=_transposed_parameters, shape=_deconvolved)
 def deconvolution(
     data,
     weight,
