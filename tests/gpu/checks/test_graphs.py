@@ -102,6 +102,19 @@ def test_new_shapes_are_captured_anew(runtime):
     assert runtime.captures == 2
 
 
+def test_shapes_that_keep_changing_do_not_drive_graphs_out(runtime):
+    net = network()
+    for size in [*range(1, graphs.MOST + 4), 1, 2]:
+        for i in range(graphs.WARM_UPS + 2):
+            assert net(batch(i, size)).shape == (size, 3)
+    assert runtime.captures == graphs.MOST and runtime.replays == 2 * graphs.MOST + 2 * (graphs.WARM_UPS + 2)
+    weight = net[0].weight.data()
+    weight._t = weight._t.data.clone()  # other memory: the old graphs are of no use
+    for i in range(graphs.WARM_UPS + 2):
+        net(batch(i))
+    assert runtime.captures == graphs.MOST + 1
+
+
 def test_new_values_of_parameters_are_seen_and_new_memory_is_captured_anew(runtime):
     net = network()
     for i in range(graphs.WARM_UPS + 2):
