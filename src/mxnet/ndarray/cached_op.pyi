@@ -23,6 +23,7 @@ from .._graph.infer.storage import stypes_of_storage_aware_nodes as stypes_of_st
 from .._graph.ir.node import walk as walk
 from .._graph.lower.backends import compiler as compiler
 from .._graph.lower.program import Program as Program
+from .._ops.registry import observe as observe
 from .._ops.registry.torch_dtypes import NAME as NAME
 from ..context import current_context as current_context
 from ._dispatch.history import INLINE_LIMIT as INLINE_LIMIT

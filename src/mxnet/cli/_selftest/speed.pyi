@@ -10,7 +10,6 @@ import numpy
 
 from mxnet._typing import Context
 import time
-from contextlib import nullcontext
 from .training import cuda_graphs as cuda_graphs
 def _residual(torch: Any, channels: int, width: Any, stride: Any) -> Any: ...
 def _torch_resnet(torch: Any) -> Any: ...
