@@ -41,7 +41,8 @@ def why_not(ctx: Context) -> str:
     if torch.cuda.is_available():
         number = torch.cuda.device_count()
         named = "gpu(0)" if number == 1 else f"gpu(0) to gpu({number - 1})"
-        return f"{ctx} does not exist: this machine has {number} GPU{'s' * (number > 1)}, {named}"
+        seen = "torch sees no other; look at CUDA_VISIBLE_DEVICES if the machine has more"
+        return f"{ctx} does not exist: this machine has {number} GPU{'s' * (number > 1)}, {named}; {seen}"
     if torch.backends.mps.is_available():
         return f"{ctx} does not exist: this machine has Apple's one GPU, gpu(0)"
     if virtual_gpus():

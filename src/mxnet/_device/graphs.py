@@ -22,7 +22,7 @@ from .backward import BackwardPass
 from .waiting import ENGINE
 
 WARM_UPS = 3  # runs before a capture: libraries choose their algorithms and allocate in them
-MOST = 8  # signatures of one function
+MOST = 8  # signatures of one function, and so its graphs
 Run = Callable[[list[Tensor]], Sequence[Tensor]]
 _CAPTURES = threading.Lock()  # a process captures one graph at a time
 
@@ -206,9 +206,10 @@ def _differentiable(ctx: Any, heads: Sequence[Tensor]) -> list[Any]:
 
 
 class _Signature:
-    """One combination of shapes and parameters: how often it ran, then its graph."""
+    """One combination of shapes and parameters' memory: how often it ran, then its graph."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: tuple[Any, ...]) -> None:
+        self.memory = memory
         self.runs = 0
         self.graph: Any = None
 
@@ -241,22 +242,31 @@ class Graphed:
         """The graph to replay; None: not yet, or the last run of it still needs its memory."""
         recorded = torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
         signature = self._signature(tensors, recorded)
+        if signature is None:
+            return None
         if signature.graph is None:
             signature.runs += 1
             if signature.runs > WARM_UPS and _capturable(tensors):
                 signature.graph = self._captured(tensors, recorded)
         return None if recorded and signature.graph is not None and signature.graph.busy() else signature.graph
 
-    def _signature(self, tensors: list[Tensor], recorded: bool) -> _Signature:
-        data = [tensors[i] for i in self._places[0]]
-        facts = (*((t.shape, t.dtype, t.device) for t in data), *self._memory([tensors[i] for i in self._places[1]]))
+    def _signature(self, tensors: list[Tensor], recorded: bool) -> _Signature | None:
+        memory = self._memory([tensors[i] for i in self._places[1]])
+        facts = (memory, *((t.shape, t.dtype, t.device) for t in map(tensors.__getitem__, self._places[0])))
         key = (*facts, *(t.requires_grad for t in tensors)) if recorded else facts
         found = self._known.get(key)
-        if found is None:
-            if len(self._known) >= MOST:
-                self._known.pop(next(iter(self._known)))
-            found = self._known[key] = _Signature()
+        if found is None and self._has_room(memory):
+            found = self._known[key] = _Signature(memory)
         return found
+
+    def _has_room(self, memory: tuple[Any, ...]) -> bool:
+        """May one more signature be known? Graphs of this memory stay: shapes that keep changing run without graphs."""
+        if len(self._known) >= MOST:
+            for key, known in list(self._known.items()):
+                if known.graph is None or known.memory != memory:
+                    del self._known[key]
+                    break
+        return len(self._known) < MOST
 
     def _memory(self, parameters: list[Tensor]) -> tuple[Any, ...]:
         """Where the parameters are. A network has hundreds: the same tensors as before are not described again."""

@@ -126,9 +126,9 @@ class HybridBlock(Block):
         clear : bool, default True
             Whether earlier settings of a backend are removed.
         static_alloc : bool, default False
-            Accepted: memory is kept between calls where that helps.
+            Whether memory may be kept between calls. With `static_shape`, too, a block on a GPU runs by CUDA graphs.
         static_shape : bool, default False
-            Accepted: code for a shape is kept.
+            Whether the shapes of the data stay the same.
         inline_limit : int, default 2
             Accepted for old programs.
         forward_bulk_size : int, optional
@@ -632,9 +632,9 @@ class HybridBlock(Block):
         clear : bool, default False
             Whether earlier settings of a backend are removed.
         static_alloc : bool, default False
-            Accepted: memory is kept between calls where that helps.
+            Whether memory may be kept between calls. With `static_shape`, too, a block on a GPU runs by CUDA graphs.
         static_shape : bool, default False
-            Accepted: code for a shape is kept.
+            Whether the shapes of the data stay the same.
         inline_limit : int, default 2
             Accepted for old programs.
         forward_bulk_size : int, optional

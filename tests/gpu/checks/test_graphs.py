@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import simulated
 import torch
+from test_layers import LAYERS
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
@@ -102,6 +103,19 @@ def test_new_shapes_are_captured_anew(runtime):
     assert runtime.captures == 2
 
 
+def test_shapes_that_keep_changing_do_not_drive_graphs_out(runtime):
+    net = network()
+    for size in [*range(1, graphs.MOST + 4), 1, 2]:
+        for i in range(graphs.WARM_UPS + 2):
+            assert net(batch(i, size)).shape == (size, 3)
+    assert runtime.captures == graphs.MOST and runtime.replays == 2 * graphs.MOST + 2 * (graphs.WARM_UPS + 2)
+    weight = net[0].weight.data()
+    weight._t = weight._t.data.clone()  # other memory: the old graphs are of no use
+    for i in range(graphs.WARM_UPS + 2):
+        net(batch(i))
+    assert runtime.captures == graphs.MOST + 1
+
+
 def test_new_values_of_parameters_are_seen_and_new_memory_is_captured_anew(runtime):
     net = network()
     for i in range(graphs.WARM_UPS + 2):
@@ -168,6 +182,38 @@ def test_convolutions_learn_by_graphs(runtime):
     np.testing.assert_allclose(found[0], want[0], rtol=1e-4, atol=1e-5)
     for name, value in want[1].items():
         np.testing.assert_allclose(found[1][name], value, rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+# Their children are hybridized, each with graphs of its own.
+OF_CHILDREN = {"Sequential": 4, "Concurrent": 4, "Lambda": 0}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LAYERS)
+def test_every_layer_learns_by_graphs(runtime, name, recwarn):
+    make, shape = LAYERS[name]
+    made = []
+    for ctx in (mx.cpu(), GPU):
+        mx.random.seed(7)
+        layer = make()
+        layer.initialize(mx.init.Uniform(0.5), ctx=ctx)
+        layer.hybridize(static_alloc=True, static_shape=True)
+        layer(nd.ones(shape, ctx=ctx))  # draws the weights
+        made.append((layer, ctx))
+    for i in range(graphs.WARM_UPS + 2):
+        found = []
+        for layer, ctx in made:
+            x = nd.array(np.random.RandomState(i).uniform(0, 2, shape), ctx=ctx)
+            x.attach_grad()
+            with autograd.record():
+                y = layer(x)
+            y.backward()
+            grads = [p.grad() for p in layer.collect_params().values() if p.grad_req != "null"]
+            found.append([a.asnumpy() for a in (y, x.grad, *grads)])
+        for want, got in zip(*found, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)
+    assert not [w for w in recwarn if "CUDA graph" in str(w.message)]
+    assert runtime.captures == OF_CHILDREN.get(name, 2)
 
 
 def test_each_gpu_has_its_graphs(runtime):
