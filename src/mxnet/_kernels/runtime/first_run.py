@@ -11,7 +11,7 @@ and so do runs that find everything compiled. `MXNET_KERNELS=wait` makes all of 
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from .. import tuning
@@ -42,7 +42,7 @@ class FirstRun:
         self._told = False
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
+    def waiting(self) -> Generator[None, None, None]:
         """Inside, training waits for the compiler: the same numbers, whatever was compiled before."""
         before, self.waits = self.waits, True
         try:
