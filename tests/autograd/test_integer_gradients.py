@@ -29,6 +29,16 @@ CASES = {
 }
 
 
+def test_bounds_of_the_smallest_type():
+    """-128 - 0 has no absolute value in eight bits."""
+    x = nd.array([-128, -127, 0, 3, 5], dtype="int8")
+    x.attach_grad()
+    with autograd.record():
+        y = x.clip(0, 3)
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [0, 0, 1, 1, 0]
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_integers_are_differentiated(name):
     function, values, gradient = CASES[name]

@@ -82,17 +82,23 @@ def test_training_that_waits_for_a_part_of_a_program(fresh):
     assert not fresh[0].waits and used(CompiledModule("rnn.lstm_kernels", any_processor), 1) == [False]
 
 
-def test_a_line_after_a_second(fresh, caplog):
+def test_a_line_after_a_second(fresh, caplog, tmp_path):
     caplog.set_level(logging.WARNING)
-    run = fresh[0]
-    run.tell("folder")
+    run, folder = fresh[0], str(tmp_path)
+    run.tell(folder)
     assert not caplog.records
     run._begun = time.monotonic() - 1.1
-    run.tell("folder")
-    run.tell("folder")
+    run.tell(folder)
+    run.tell(folder)
     assert [r.getMessage().partition(":")[0] for r in caplog.records] == [
         "Compiling CPU kernels for this processor in the background"
     ]
+
+
+def test_the_line_tells_whether_code_is_kept(tmp_path):
+    assert first_run.kept(str(tmp_path / "new")) == f"once, they are kept in {tmp_path / 'new'}"
+    (tmp_path / "file").write_text("")
+    assert "cannot be written" in first_run.kept(str(tmp_path / "file" / "below"))
 
 
 def test_the_process_compiles_and_ends_with_the_program(tmp_path):

@@ -1,5 +1,7 @@
 """The caller's modes in a backward pass: of a GPU torch runs it in threads of its own, which know nothing of them."""
 
+import ctypes
+import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -14,6 +16,26 @@ from .settings import Scope
 
 _C: Any = torch._C
 _KEY = "mxnet.backward"  # torch hands what is stashed under a name to the threads of a backward pass
+
+
+def _stash_counts() -> bool:
+    """Does torch count its reference to what is stashed? Early versions drop one that they have not taken."""
+    probe = object()
+    before = sys.getrefcount(probe)
+    _C._stash_obj_in_tls("mxnet.probe", probe)
+    counts = sys.getrefcount(probe) > before
+    if not counts:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(probe))
+    return counts
+
+
+_STASH_COUNTS = _stash_counts()
+
+
+def _stash(value: object) -> None:
+    if not _STASH_COUNTS:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
+    _C._stash_obj_in_tls(_KEY, value)
 
 
 class _Caller(NamedTuple):
@@ -36,10 +58,10 @@ class BackwardPass(Scope):
         super().__enter__()
         self._outer = _caller()
         numpy = _SEMANTICS.array, _SEMANTICS.shape
-        _C._stash_obj_in_tls(_KEY, _Caller(threading.get_ident(), MODES.training, *numpy, current_context()))
+        _stash(_Caller(threading.get_ident(), MODES.training, *numpy, current_context()))
 
     def __exit__(self, *error: object) -> None:
-        _C._stash_obj_in_tls(_KEY, self._outer)
+        _stash(self._outer)
         super().__exit__(*error)
 
 

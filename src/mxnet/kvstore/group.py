@@ -121,7 +121,7 @@ def contact(rank=None):
         raise MXNetError(
             f"worker {rank} lost contact with the other workers: one of them has died, left, or never started "
             f"({str(error).splitlines()[0]})"
-        ) from error
+        ) from None  # the message has all that gloo says; the launcher shows the fault of the worker that died
     finally:
         pulse.Activity.inside -= 1
         pulse.Activity.last = time.monotonic()

@@ -38,6 +38,10 @@ class OneNumber(np.ndarray, metaclass=_Like):
             return array[()] if return_scalar else array.view(np.ndarray)
         return array.view(OneNumber if array.size == 1 else np.ndarray)
 
+    def squeeze(self, axis=None):
+        """NumPy before 2 takes no scalar from `__array_wrap__` here."""
+        return self.view(np.ndarray).squeeze(axis)
+
     def __repr__(self):
         return repr(self.view(np.ndarray))
 

@@ -11,12 +11,24 @@ and so do runs that find everything compiled. `MXNET_KERNELS=wait` makes all of 
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from .. import tuning
 
 _logger = logging.getLogger(__name__)
+
+
+def kept(folder: str) -> str:
+    """What becomes of compiled code: it is kept, if the folder can be written."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+        writable = os.access(folder, os.W_OK)
+    except OSError:
+        writable = False
+    if writable:
+        return f"once, they are kept in {folder}"
+    return f"{folder} cannot be written, so other programs may compile them again; set MXNET_HOME to a folder that can"
 
 
 class FirstRun:
@@ -30,7 +42,7 @@ class FirstRun:
         self._told = False
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
+    def waiting(self) -> Generator[None, None, None]:
         """Inside, training waits for the compiler: the same numbers, whatever was compiled before."""
         before, self.waits = self.waits, True
         try:
@@ -54,8 +66,8 @@ class FirstRun:
         if not self._told and time.monotonic() - self._begun > 1.0:
             self._told = True
             _logger.warning(
-                "Compiling CPU kernels for this processor in the background: once, they are kept in %s. Until then "
-                "torch's own operators compute. `remx warmup` compiles them all ahead of time.", folder
+                "Compiling CPU kernels for this processor in the background: %s. Until then torch's own operators "
+                "compute. `remx warmup` compiles them all ahead of time.", kept(folder)
             )  # fmt: skip
 
 

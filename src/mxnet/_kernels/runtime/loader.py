@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from .compile_process import PROCESS
-from .first_run import FIRST_RUN
+from .first_run import FIRST_RUN, kept
 
 _KERNELS = __name__.rpartition(".runtime.")[0]
 _logger = logging.getLogger(__name__)
@@ -111,8 +111,8 @@ def _waited_for(future: "Future[Any]") -> Any:
             if not future.done() and cache is not None and cache.LOG.misses:
                 _told.append(True)
                 _logger.warning(
-                    "Compiling CPU kernels for this processor: once, they are kept in %s. "
-                    "`remx warmup` compiles them all ahead of time.", cache_folder()
+                    "Compiling CPU kernels for this processor: %s. `remx warmup` compiles them all ahead of time.",
+                    kept(cache_folder()),
                 )  # fmt: skip
     return future.result()
 

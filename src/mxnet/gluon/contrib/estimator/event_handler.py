@@ -578,7 +578,8 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
     """Stops when a metric has not improved for `patience` epochs.
 
     With `restore_best` the network ends with the parameters of its best epoch, whether it was stopped or not. They are
-    kept in memory, one copy of the parameters more.
+    kept in memory, one copy of the parameters more. Epochs in which the metric is not a number are told and, as in
+    MXNet, not counted.
 
     Parameters
     ----------

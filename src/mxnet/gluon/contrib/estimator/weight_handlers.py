@@ -13,6 +13,8 @@ __all__ = ["EMAHandler", "ReduceLROnPlateauHandler", "TopKCheckpointHandler"]
 class ReduceLROnPlateauHandler(TrainBegin, EpochEnd):
     """Multiplies the learning rate by `factor` when a metric has not improved for `patience` epochs.
 
+    It is for trainers without an `lr_scheduler`. A metric that is not a number counts as no improvement.
+
     Parameters
     ----------
     monitor : EvalMetric
