@@ -1,6 +1,7 @@
 """`horovod.mxnet` and `horovodrun`: training in 2 and 4 processes gives the weights of one."""
 
 import importlib
+import inspect
 import os
 import pathlib
 import shutil
@@ -81,6 +82,55 @@ def test_committed_state_survives_a_killed_process(pair, tmp_path):
     assert done.returncode == 0 and done.stdout.count("began with step 2") == 2, done.stdout + done.stderr
     for name, expected in weights(pair, "elastic", 2).items():
         np.testing.assert_array_equal(weights(tmp_path, "elastic", 2, 1)[name], expected)
+
+
+REDUCTION = "average name priority prescale_factor postscale_factor process_set op"
+SCATTER = "op name priority process_set prescale_factor postscale_factor"
+MOVE = "name priority process_set"
+SIGNATURES = {  # of Horovod 0.28.1
+    "allreduce": f"tensor {REDUCTION}",
+    "allreduce_": f"tensor {REDUCTION}",
+    "grouped_allreduce": f"tensors {REDUCTION}",
+    "grouped_allreduce_": f"tensors {REDUCTION}",
+    "reducescatter": f"tensor {SCATTER}",
+    "grouped_reducescatter": f"tensors {SCATTER}",
+    "allgather": f"tensor {MOVE}",
+    "grouped_allgather": f"tensors {MOVE}",
+    "broadcast": f"tensor root_rank {MOVE}",
+    "broadcast_": f"tensor root_rank {MOVE}",
+    "alltoall": f"tensor splits {MOVE}",
+    "broadcast_object": "obj root_rank name",
+    "allgather_object": "obj name",
+    "broadcast_parameters": "params root_rank prefix",
+    "DistributedOptimizer": "optimizer gradient_predivide_factor num_groups process_set",
+    "DistributedTrainer": "params optimizer optimizer_params compression gradient_predivide_factor prefix num_groups "
+    "process_set",
+    "ProcessSet": "ranks_or_comm",
+    "add_process_set": "process_set",
+    "remove_process_set": "process_set",
+    "init": "comm process_sets",
+    "start_timeline": "file_path mark_cycles",
+}
+WITHOUT_ARGUMENTS = """shutdown is_initialized stop_timeline size local_size cross_size rank local_rank cross_rank
+mpi_threads_supported mpi_enabled mpi_built gloo_enabled gloo_built nccl_built ddl_built ccl_built
+cuda_built rocm_built"""
+
+
+def test_names_and_signatures_are_horovods(monkeypatch):
+    monkeypatch.syspath_prepend(str(PACKAGE))
+    hvd = importlib.import_module("horovod.mxnet")
+    expected = {**SIGNATURES, **dict.fromkeys(WITHOUT_ARGUMENTS.split(), "")}
+    found = {name: " ".join(inspect.signature(getattr(hvd, name)).parameters) for name in expected}
+    assert found == expected
+    assert [hvd.Average, hvd.Sum, hvd.Adasum, hvd.Min, hvd.Max, hvd.Product] == list(range(6))
+    older, errors, compression = (
+        importlib.import_module(f"horovod.{name}")
+        for name in ("mxnet.mpi_ops", "common.exceptions", "mxnet.compression")
+    )
+    assert older.allreduce is hvd.allreduce and errors.HorovodInternalError is hvd.HorovodInternalError
+    assert issubclass(hvd.Compression.fp16, compression.Compressor)
+    with pytest.raises(ValueError, match="has not been initialized; use hvd.init"):
+        hvd.rank()
 
 
 def test_another_horovod_is_not_replaced(tmp_path):
