@@ -1,6 +1,7 @@
 """`horovod.mxnet` and `horovodrun`: training in 2 and 4 processes gives the weights of one."""
 
 import importlib
+import inspect
 import os
 import pathlib
 import shutil
@@ -56,21 +57,80 @@ def compare(alone, folder, processes):
                 np.testing.assert_allclose(found[name], expected, rtol=0, atol=TOLERANCE.get(mode, 1e-5), err_msg=mode)
 
 
-@pytest.mark.parametrize("processes", [2, pytest.param(4, marks=pytest.mark.slow)])
-def test_processes_give_the_weights_of_one(processes, alone, tmp_path):
-    done = job(processes, ",".join(["collectives", *TRAININGS]), tmp_path)
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """The folder with the weights of a job of two processes that runs everything, one after the other."""
+    folder = tmp_path_factory.mktemp("pair")
+    done = job(2, ",".join(["collectives", *TRAININGS, "elastic"]), folder)
     assert done.returncode == 0, done.stderr
-    compare(alone, tmp_path, processes)
+    return folder
 
 
-def test_committed_state_survives_a_killed_process(tmp_path):
-    plain, broken = tmp_path / "plain", tmp_path / "broken"
-    plain.mkdir(), broken.mkdir()
-    assert job(2, "elastic", plain).returncode == 0
-    done = job(2, "elastic", broken, "--reset-limit", "1", DIES="1")
+def test_two_processes_give_the_weights_of_one(alone, pair):
+    compare(alone, pair, 2)
+
+
+@pytest.mark.slow
+def test_four_processes_give_the_weights_of_one(alone, tmp_path):
+    done = job(4, ",".join(["collectives", *TRAININGS]), tmp_path)
+    assert done.returncode == 0, done.stderr
+    compare(alone, tmp_path, 4)
+
+
+def test_committed_state_survives_a_killed_process(pair, tmp_path):
+    done = job(2, "elastic", tmp_path, "--reset-limit", "1", DIES="1")
     assert done.returncode == 0 and done.stdout.count("began with step 2") == 2, done.stdout + done.stderr
-    for name, expected in weights(plain, "elastic", 2).items():
-        np.testing.assert_array_equal(weights(broken, "elastic", 2, 1)[name], expected)
+    for name, expected in weights(pair, "elastic", 2).items():
+        np.testing.assert_array_equal(weights(tmp_path, "elastic", 2, 1)[name], expected)
+
+
+REDUCTION = "average name priority prescale_factor postscale_factor process_set op"
+SCATTER = "op name priority process_set prescale_factor postscale_factor"
+MOVE = "name priority process_set"
+SIGNATURES = {  # of Horovod 0.28.1
+    "allreduce": f"tensor {REDUCTION}",
+    "allreduce_": f"tensor {REDUCTION}",
+    "grouped_allreduce": f"tensors {REDUCTION}",
+    "grouped_allreduce_": f"tensors {REDUCTION}",
+    "reducescatter": f"tensor {SCATTER}",
+    "grouped_reducescatter": f"tensors {SCATTER}",
+    "allgather": f"tensor {MOVE}",
+    "grouped_allgather": f"tensors {MOVE}",
+    "broadcast": f"tensor root_rank {MOVE}",
+    "broadcast_": f"tensor root_rank {MOVE}",
+    "alltoall": f"tensor splits {MOVE}",
+    "broadcast_object": "obj root_rank name",
+    "allgather_object": "obj name",
+    "broadcast_parameters": "params root_rank prefix",
+    "DistributedOptimizer": "optimizer gradient_predivide_factor num_groups process_set",
+    "DistributedTrainer": "params optimizer optimizer_params compression gradient_predivide_factor prefix num_groups "
+    "process_set",
+    "ProcessSet": "ranks_or_comm",
+    "add_process_set": "process_set",
+    "remove_process_set": "process_set",
+    "init": "comm process_sets",
+    "start_timeline": "file_path mark_cycles",
+}
+WITHOUT_ARGUMENTS = """shutdown is_initialized stop_timeline size local_size cross_size rank local_rank cross_rank
+mpi_threads_supported mpi_enabled mpi_built gloo_enabled gloo_built nccl_built ddl_built ccl_built
+cuda_built rocm_built"""
+
+
+def test_names_and_signatures_are_horovods(monkeypatch):
+    monkeypatch.syspath_prepend(str(PACKAGE))
+    hvd = importlib.import_module("horovod.mxnet")
+    expected = {**SIGNATURES, **dict.fromkeys(WITHOUT_ARGUMENTS.split(), "")}
+    found = {name: " ".join(inspect.signature(getattr(hvd, name)).parameters) for name in expected}
+    assert found == expected
+    assert [hvd.Average, hvd.Sum, hvd.Adasum, hvd.Min, hvd.Max, hvd.Product] == list(range(6))
+    older, errors, compression = (
+        importlib.import_module(f"horovod.{name}")
+        for name in ("mxnet.mpi_ops", "common.exceptions", "mxnet.compression")
+    )
+    assert older.allreduce is hvd.allreduce and errors.HorovodInternalError is hvd.HorovodInternalError
+    assert issubclass(hvd.Compression.fp16, compression.Compressor)
+    with pytest.raises(ValueError, match="has not been initialized; use hvd.init"):
+        hvd.rank()
 
 
 def test_another_horovod_is_not_replaced(tmp_path):
@@ -116,18 +176,16 @@ def test_objects_of_strangers_are_not_opened(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_processes_come_and_go(tmp_path):
-    """`horovodrun --min-np 1 --max-np 3 --host-discovery-script`: committed state survives, whatever the number."""
-    plain, changing, slots = tmp_path / "plain", tmp_path / "changing", tmp_path / "slots"
-    plain.mkdir(), changing.mkdir()
-    assert job(2, "elastic", plain).returncode == 0
+def test_processes_come_and_go(pair, tmp_path):
+    """`horovodrun --min-np 1 --max-np 4 --host-discovery-script`: committed state survives, whatever the number."""
+    slots = tmp_path / "slots"
     slots.write_text("localhost:2\n")
     options = ["--min-np", "1", "--max-np", "4", "--host-discovery-script", f"cat {slots}"]
-    program = [sys.executable, str(HERE / "worker.py"), "elastic", str(changing / "weights")]
+    program = [sys.executable, str(HERE / "worker.py"), "elastic", str(tmp_path / "weights")]
     done = run([*HOROVODRUN, *options, *program], DIES="1", SLOTS=str(slots))
     assert done.returncode == 0 and done.stdout.count("began with step 2") == 4, done.stdout + done.stderr
-    for name, expected in weights(plain, "elastic", 2).items():
-        found = weights(changing, "elastic", 4, 3)[name]
+    for name, expected in weights(pair, "elastic", 2).items():
+        found = weights(tmp_path, "elastic", 4, 3)[name]
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5, err_msg=name)
 
 

@@ -210,6 +210,11 @@ def refusals():
     refused(lambda: hvd.allreduce(nd.ones((1, 1)).tostype("row_sparse"), op=hvd.Max), "row_sparse")
     refused(lambda: hvd.allgather(nd.ones((1, 1)).tostype("row_sparse")), "row_sparse")
     refused(lambda: hvd.broadcast(nd.ones(1), 9), "root of a broadcast")
+    refused(lambda: hvd.alltoall(nd.ones(hvd.size() + 1)), "evenly", "give splits")
+    refused(lambda: hvd.alltoall(nd.ones(1), splits=[1] * hvd.size()), "with the sum 1")
+    refused(lambda: hvd.alltoall(nd.ones(hvd.size()), splits=nd.ones(hvd.size())), "must have type int32, not float32")
+    for scalar in (hvd.allgather, hvd.alltoall, hvd.reducescatter):
+        refused(lambda call=scalar: call(mx.np.array(1.0)), "a scalar array has none")
     different = nd.ones((2, 2 + hvd.rank()))
     refused(lambda: hvd.allreduce(different), "process 0: allreduce Average", "process 1:", "(2, 3)")
     assert hvd.allreduce(nd.ones(1)).asscalar() == 1  # all go on afterwards

@@ -2,6 +2,7 @@
 
 import hashlib
 
+import numpy as np
 import torch
 import torch.distributed as dist
 
@@ -225,6 +226,7 @@ def reducescatter(
     postscale_factor=1.0,
 ):
     """This process's share of the rows of the reduced array; the first processes have one more if they must."""
+    _with_rows(tensor, "reducescatter", ValueError)
     factors = {"prescale_factor": prescale_factor, "postscale_factor": postscale_factor}
     whole = allreduce(tensor, name=name, process_set=process_set, op=op, **factors)
     share, more = divmod(len(whole), process_set.size())
@@ -243,6 +245,8 @@ def grouped_reducescatter(
     postscale_factor=1.0,
 ):
     """`reducescatter` of several arrays."""
+    for one in tensors:
+        _with_rows(one, "reducescatter", ValueError)
     return [reducescatter(one, op, name, priority, process_set, prescale_factor, postscale_factor) for one in tensors]
 
 
@@ -252,11 +256,17 @@ def _as_numbers(tensor):
     return tensor.view(torch.uint8) if tensor.dtype is torch.bool else tensor
 
 
+def _with_rows(array, what, error=MXNetError):
+    """The tensor of an array that has a first axis; Horovod's error for one without differs."""
+    memory = _memory(array, what)
+    if memory.dim() == 0:
+        raise error(f"hvd.{what} works along the first axis; a scalar array has none")
+    return memory
+
+
 def allgather(tensor, name=None, priority=0, process_set=global_process_set):
     """The arrays of all processes one behind the other, along the first axis, whose length may differ."""
-    memory = _memory(tensor, "allgather")
-    if memory.dim() == 0:
-        raise MXNetError("hvd.allgather joins arrays along their first axis; a scalar array has none")
+    memory = _with_rows(tensor, "allgather")
     if _alone(process_set):
         return tensor.copy()
     same_call("allgather", f"{name or ''} {_describe([memory[:0]])}", process_set)
@@ -317,7 +327,7 @@ def alltoall(tensor, splits=None, name=None, priority=0, process_set=global_proc
     NDArray, or (NDArray, NDArray)
         With `splits` also how many rows came from each process.
     """
-    memory = _memory(tensor, "alltoall")
+    memory = _with_rows(tensor, "alltoall")
     counts = _split_counts(memory, splits, process_set)
     if _alone(process_set):
         received, found = counts, memory.clone()
@@ -333,11 +343,13 @@ def _split_counts(memory, splits, process_set):
     rows, world = len(memory), process_set.size()
     if splits is None:
         if rows % world:
-            raise ValueError(f"hvd.alltoall cannot split {rows} rows evenly among {world} processes: give splits")
+            raise MXNetError(f"hvd.alltoall cannot split {rows} rows evenly among {world} processes: give splits")
         return [rows // world] * world
+    if hasattr(splits, "asnumpy") and np.dtype(splits.dtype) != np.int32:
+        raise MXNetError(f"the splits of hvd.alltoall must have type int32, not {np.dtype(splits.dtype).name}")
     counts = [int(n) for n in (splits.asnumpy() if hasattr(splits, "asnumpy") else splits)]
     if len(counts) != world or min(counts) < 0 or sum(counts) != rows:
-        raise ValueError(f"splits must be {world} numbers with the sum {rows}, not {counts}")
+        raise MXNetError(f"the splits of hvd.alltoall must be {world} numbers with the sum {rows}, not {counts}")
     return counts
 
 

@@ -1,7 +1,21 @@
 """What gradients are turned into before they travel."""
 
 
-class NoneCompressor:
+class Compressor:
+    """What a compressor has: two functions."""
+
+    @staticmethod
+    def compress(tensor):
+        """(What travels, what `decompress` must know)."""
+        raise NotImplementedError
+
+    @staticmethod
+    def decompress(tensor, ctx):
+        """The array in its own type."""
+        raise NotImplementedError
+
+
+class NoneCompressor(Compressor):
     """Gradients travel as they are."""
 
     @staticmethod
@@ -15,7 +29,7 @@ class NoneCompressor:
         return tensor
 
 
-class FP16Compressor:
+class FP16Compressor(Compressor):
     """Floating-point gradients travel as float16."""
 
     @staticmethod

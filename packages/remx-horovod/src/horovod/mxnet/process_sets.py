@@ -13,10 +13,10 @@ from . import basics
 class ProcessSet:
     """Some processes of the job, by their ranks; `hvd.init(process_sets=[...])` or `add_process_set` makes it."""
 
-    def __init__(self, ranks):
-        if not isinstance(ranks, Iterable) or any(not isinstance(rank, int) for rank in ranks):
+    def __init__(self, ranks_or_comm):
+        if not isinstance(ranks_or_comm, Iterable) or any(not isinstance(rank, int) for rank in ranks_or_comm):
             raise ValueError("ProcessSet should be initialized with a list of process ranks")
-        self.ranks = sorted(ranks)
+        self.ranks = sorted(ranks_or_comm)
         self.process_set_id = None
         self.channel = None  # torch's group; None is the group of all
 
