@@ -1,7 +1,8 @@
 """Prediction in 8-bit integers beside float32: medians of processor time a batch, and how far the outputs are apart.
 
-OMP_NUM_THREADS=1 python benchmarks/int8.py [ResNet-18 MobileNetV2 Dense]
+OMP_NUM_THREADS=1 python benchmarks/int8.py [ResNet-18 MobileNetV2 Dense ...]
 
+Without names it measures one network of each family of the zoo, and dense layers.
 Processor time of one thread tells the ratio on a busy machine, too.
 """
 
@@ -24,9 +25,18 @@ def dense():
     return net
 
 
+IMAGES = (4, 3, 224, 224)
 NETWORKS = {
-    "ResNet-18": (vision.resnet18_v1, (4, 3, 224, 224)),
-    "MobileNetV2": (vision.mobilenet_v2_1_0, (4, 3, 224, 224)),
+    "AlexNet": (vision.alexnet, IMAGES),
+    "VGG-11": (vision.vgg11, IMAGES),
+    "SqueezeNet 1.1": (vision.squeezenet1_1, IMAGES),
+    "DenseNet-121": (vision.densenet121, IMAGES),
+    "Inception v3": (vision.inception_v3, (4, 3, 299, 299)),
+    "MobileNet 1.0": (vision.mobilenet1_0, IMAGES),
+    "MobileNetV2": (vision.mobilenet_v2_1_0, IMAGES),
+    "ResNet-18": (vision.resnet18_v1, IMAGES),
+    "ResNet-50": (vision.resnet50_v1, IMAGES),
+    "ResNet-50 v2": (vision.resnet50_v2, IMAGES),
     "Dense": (dense, (64, 1024)),
 }
 

@@ -29,8 +29,8 @@ def folding(net):
 
 
 def folded_now(net):
-    state = folding(net)._state
-    return state is not None and state[1] is not None
+    made = folding(net)
+    return bool(made) and made._state is not None and made._state[1] is not None
 
 
 def agree(net, x):

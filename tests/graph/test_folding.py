@@ -146,6 +146,26 @@ def test_a_network_that_learns_between_predictions_is_not_folded():
         assert not folded_now(net)
 
 
+def test_the_first_prediction_rewrites_nothing_and_the_second_is_folded():
+    net, x = network(), images()
+    net.hybridize()
+    want = net(x).asnumpy()
+    assert folding(net) is None
+    np.testing.assert_allclose(net(x).asnumpy(), want, rtol=1e-5, atol=1e-5)
+    assert folded_now(net)
+
+
+def test_a_second_prediction_with_other_parameters_is_not_folded():
+    net, x = network(), images()
+    net.hybridize()
+    first = net(x).asnumpy()
+    learn(net)
+    second = net(x).asnumpy()
+    assert not folded_now(net) and not np.array_equal(first, second)
+    net(x)
+    assert folded_now(net)
+
+
 def test_activations_are_fused_only_where_no_nan_can_arise():
     net = network()
     agree(net, images())

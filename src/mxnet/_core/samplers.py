@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from .engines import COMPILED, LENGTH, WORD, Bank
+from .log32 import log32, log32_of
 
 _BELOW_ONE = np.float32(1 - 2**-24)
 _BELOW_ONE_DOUBLE = 1 - 2**-53
@@ -196,8 +197,8 @@ def power(values: np.ndarray, exponents: np.ndarray) -> np.ndarray:
 
 
 def polar_factor(square: np.ndarray) -> np.ndarray:
-    """What turns a point of the circle into a normal number; the logarithm is rounded once, as a good C library's."""
-    factor = log(square.astype(np.float64, copy=False), square.dtype == np.float64).astype(square.dtype, copy=False)
+    """What turns a point of the circle into a normal number; the logarithm is the C library's, to the last bit."""
+    factor = log32(square) if square.dtype == np.float32 else log(square, exact=True)
     factor *= square.dtype.type(-2)
     factor /= square
     return np.sqrt(factor, out=factor)
@@ -277,7 +278,7 @@ def _few_pairs(bank: Bank, size: int) -> list[np.float32]:
         for place in range(len(square[0])):
             one = square[0, place]
             if one <= 1 and one != 0:
-                factor = np.sqrt(np.float32(math.log(one)) * np.float32(-2) / one)
+                factor = np.sqrt(log32_of(one) * np.float32(-2) / one)
                 numbers += [y[0, place] * factor, x[0, place] * factor]
             if len(numbers) >= size:
                 bank.give_back(0, words[0, 2 * (place + 1) :])
@@ -426,7 +427,7 @@ class Gamma:
         small = np.flatnonzero(np.broadcast_to(pick(self.small, here[got]), got.shape))
         unit = self.draws.uniform(rows[got[small]])
         exponent = pick(self.exponent, here[got[small]])
-        sample[small] *= power(unit, exponent).astype(self.kind, copy=False)
+        sample[small] = (sample[small] * power(unit, exponent)).astype(self.kind, copy=False)  # rounded once
         return sample
 
 

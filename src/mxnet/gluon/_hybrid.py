@@ -98,10 +98,8 @@ class HybridBlock(Block):
         self._clear_cached_op()
 
     def _clear_cached_op(self):
-        self._traces_numpy = True
-        self._cached_graph = ()
-        self._cached_op = self._arguments = None
-        self._cached_op_args = []
+        nothing = {"_cached_graph": (), "_cached_op": None, "_arguments": None, "_cached_op_args": []}
+        self.__dict__.update(nothing, _traces_numpy=True)  # none is a child: `__setattr__` need not look at them
 
     def hybridize(
         self,
@@ -148,11 +146,10 @@ class HybridBlock(Block):
         """
         if kwargs:
             self._backend_opts = kwargs
-        self._backend = backend
-        self._active = active and self._fits_graphs()
         shared = {"static_alloc": static_alloc, "static_shape": static_shape, "inline_limit": inline_limit}
         bulk = {"forward_bulk_size": forward_bulk_size, "backward_bulk_size": backward_bulk_size}
-        self._flags = [*shared.items(), *((name, size) for name, size in bulk.items() if size is not None)]
+        flags = [*shared.items(), *((name, size) for name, size in bulk.items() if size is not None)]
+        self.__dict__.update(_backend=backend, _active=active and self._fits_graphs(), _flags=flags)
         if clear:
             self._clear_cached_op()
         if (active and self._forward_hooks) or self._forward_pre_hooks:

@@ -80,7 +80,9 @@ def _docstring(name):
         return f"NumPy's own {name}, computed on a copy, without a gradient."
     meanings, example = _WORDS[name]
     known = {**_WORDS["*"].meanings, **meanings}
-    lines = [f"{known['about']}\n\nNumPy computes it on a copy in host memory: there is no gradient, and a GPU waits.\n\nParameters\n----------"]
+    lines = [
+        f"{known['about']}\n\nNumPy computes it on a copy in host memory: there is no gradient, and a GPU waits.\n\nParameters\n----------"
+    ]
     for parameter in known["takes"].split():
         kind, _, meaning = known[parameter].partition("; ")
         lines.append(f"{parameter} : {kind}\n    {meaning}")

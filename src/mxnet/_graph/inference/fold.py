@@ -43,7 +43,7 @@ from .packed_conv import (
     scale_norm,
 )
 from .packed_dense import PackedDense, dense, dense_pixels, gelu_in_place, gelu_in_place_of_layers
-from .parameter_watch import CopySnapshot, DigestSnapshot, noted, usable
+from .parameter_watch import CopySnapshot, DigestSnapshot, FirstPrediction, noted, usable
 from .split_batch import BatchChunks, last_cut
 
 CONVOLUTION, NORM, SUM = (find(n).fn for n in ("Convolution", "BatchNorm", "elemwise_add"))
@@ -225,8 +225,13 @@ class Folding:
         known = state[0].untouched([tensors[i] for i in self.watched])
         return known and all(usable(tensors[i]) for i in self._inputs)
 
-    def layers(self, tensors: Sequence[torch.Tensor]) -> tuple[list[Packed], Verdict] | None:
-        """Packed layers, and what tells if they are those of these parameters; None: run the graph as it is."""
+    def layers(
+        self, tensors: Sequence[torch.Tensor], first: FirstPrediction | None = None
+    ) -> tuple[list[Packed], Verdict] | None:
+        """Packed layers, and what tells if they are those of these parameters; None: run the graph as it is.
+
+        `first` is a prediction before this graph was made, which may have had the same parameters.
+        """
         state = self._state
         if self._rest:  # whoever learns between predictions need not be looked at each time
             self._rest -= 1
@@ -240,7 +245,11 @@ class Folding:
             tensors[i].data.fill_(1)
             wrote(tensors[i])
         if state is None:
-            return self.note(tensors)
+            again = first is not None and not self._changes and first.untouched(tensors)
+            self.note(tensors)
+            if not again or self._state is None:
+                return None
+            state = self._state
         seen, made = state
         if made is not None and isinstance(seen, CopySnapshot):
             seen = seen.digests()

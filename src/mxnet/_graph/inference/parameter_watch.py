@@ -4,6 +4,7 @@ import ctypes
 import functools
 import operator
 import os
+import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -139,6 +140,20 @@ def noted(tensors: Sequence[torch.Tensor]) -> "CopySnapshot | DigestSnapshot":
     digest = _loader.get(wait=False)
     hashable = digest is not None and all(t.is_contiguous() for t in tensors)
     return DigestSnapshot(digest, tensors) if hashable else CopySnapshot(tensors)
+
+
+class FirstPrediction:
+    """The parameters of a network's first prediction, whose contents were not looked at."""
+
+    def __init__(self, places: Sequence[int], tensors: Sequence[torch.Tensor]) -> None:
+        self._places, self._tensors = places, [weakref.ref(tensors[i]) for i in places]
+        self._watch = Watch([tensors[i] for i in places])
+        self._watch.looked(WRITES.now())
+
+    def untouched(self, tensors: Sequence[torch.Tensor]) -> bool:
+        """Does a later prediction have these parameters, with no write noted since?"""
+        same = all(known() is tensors[i] for i, known in zip(self._places, self._tensors, strict=True))
+        return same and self._watch.untouched()
 
 
 def usable(tensor: torch.Tensor) -> bool:

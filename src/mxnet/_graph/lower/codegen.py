@@ -3,6 +3,7 @@
 torch's `GraphModule` generates its code at once and takes several times as long; `as_module` makes one for its tools.
 """
 
+import functools
 import itertools
 import operator
 from collections.abc import Callable
@@ -74,6 +75,8 @@ class _Writer:
         args = [self._value(arg) for arg in node.args]
         if node.target is operator.getitem:
             return f"{args[0]}[{args[1]}]"
+        if node.kwargs and not any(map(_refers, node.kwargs.values())):  # bound constants are quicker to compile
+            return f"{self._object(functools.partial(node.target, **node.kwargs))}({', '.join(args)})"
         args += [f"{key}={self._value(value)}" for key, value in node.kwargs.items()]
         return f"{self._object(node.target)}({', '.join(args)})"
 
@@ -99,6 +102,12 @@ class _Writer:
             self._used_names.add(name)
             self.namespace[name] = value
         return name
+
+
+def _refers(value: Any) -> bool:
+    """Is it a node, or does it hold one?"""
+    kind = value.__class__
+    return kind is fx.Node or (kind not in _LITERALS and isinstance(value, (tuple, list)) and any(map(_refers, value)))
 
 
 def _last_uses(graph: fx.Graph) -> dict[fx.Node, list[fx.Node]]:

@@ -87,6 +87,14 @@ class Lowered:
         return MXNetError(f"Error in operator {node.name}: {text} ({node.op.name} on {', '.join(shapes)}){hint}")
 
 
+class _Constants(dict[str, Any]):
+    """Keyword arguments of a call.
+
+    torch walks through a plain `dict` in search of symbolic sizes, which no attribute is, for most of the time that a
+    graph takes to lower. It takes a dict of another class for a single value.
+    """
+
+
 class _Builder:
     """Builds the fx graph of some nodes, given in topological order."""
 
@@ -158,7 +166,7 @@ class _Builder:
         ctx = self.context_of(node)
         on_stored = self.sparse.functions.get(id(node))
         args = tuple(self.value_on(entry, ctx, on_stored is not None) for entry in node.inputs)
-        kwargs = {**self.constants(node), **self.injected(node, ctx)}
+        kwargs = _Constants(self.constants(node), **self.injected(node, ctx))
         if on_stored is not None:
             function = in_graphs(op, node.name, on_stored)
         else:

@@ -19,6 +19,7 @@ from ..infer.storage import SparsePlan
 from ..inference.fold import Folding, fold
 from ..inference.fuse import fused
 from ..inference.int8 import with_packed_integers
+from ..inference.parameter_watch import FirstPrediction
 from ..ir.node import Entry, Node, mutated_variables, walk
 from ..training.memory_format import compilable, ordered
 from ..training.mirror import is_wanted as mirror_wanted
@@ -102,6 +103,7 @@ class Program:
         self.owns_output = len(self.heads) == 1 and _owns_output(self.heads[0].node)
         self._codes: Recent[Any, tuple[Lowered, list[Any]]] = Recent(MAX_CACHED_CODES)
         self._folding: Folding | bool | None = None
+        self._first_prediction: FirstPrediction | None = None
         self._uncompiled: Callable[..., Any] | None = None  # runs until a compiled program can be folded
         self._checked: set[Any] = set()
 
@@ -195,10 +197,13 @@ class Program:
     ) -> tuple[torch.Tensor, ...] | None:
         """The heads by the folded graph; None if it does not apply, or failed."""
         if self._folding is None:
+            if self._first_prediction is None and self._foldable() and self._may_wait():
+                self._first_prediction = FirstPrediction(self._parameters, tensors)
+                return None
             self._folding = self._foldable() and fold(lowered, tensors, self.compiler)
         if not self._folding:
             return None
-        ready = self._folding.layers(tensors)
+        ready = self._folding.layers(tensors, self._first_prediction)
         if ready is None:
             return None
         layers, same = ready
@@ -213,6 +218,16 @@ class Program:
     def _foldable(self) -> bool:
         names = {node.op.name for node in self.nodes if node.op is not None}
         return not self.has_inferred_sizes and not names.isdisjoint(("Convolution", "FullyConnected"))
+
+    def _may_wait(self) -> bool:
+        """May rewriting wait for a second prediction? A single one is quicker without it."""
+        return self.compiler is None and not self.writes_in_inference
+
+    @functools.cached_property
+    def _parameters(self) -> list[int]:
+        """The variables that no operator takes as its first input, which is where data go."""
+        first = {id(node.inputs[0].node) for node in self.nodes if node.inputs}
+        return [i for i, node in enumerate(self.variables) if id(node) not in first]
 
     def _unfolded(self, lowered: Lowered) -> Callable[..., Any]:
         """What runs the unfolded graph: uncompiled code if the next run will be folded, which saves a compilation."""

@@ -13,6 +13,7 @@ from numba import carray, njit, types
 from numba.extending import intrinsic
 
 from ..._core.engines import LENGTH, MIDDLE
+from ..._core.log32 import CUBE, FACTORS, LINE, LOG_2, LOGS, LOWEST, SQUARE
 from ..runtime.entry_points import pointer, read_int64
 from ..runtime.simd import OPTIONS, Writer, compiled, writes
 
@@ -111,6 +112,35 @@ def _next(engine):
     return _word(words + at * 4)
 
 
+@intrinsic
+def _bits(typing, number):
+    def read(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], ir.IntType(32))
+
+    return types.int32(types.float32), read
+
+
+@intrinsic
+def _float(typing, bits):
+    def read(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], ir.FloatType())
+
+    return types.float32(types.int32), read
+
+
+@_inline
+def _log32(number):
+    """What `_core.log32` computes."""
+    bits = _bits(np.float32(number))
+    above = np.int32(bits - np.int32(LOWEST))
+    part, power = (above >> 19) & 15, np.int32(above >> 23)
+    z = np.float64(_float(np.int32(bits - (power << 23))))
+    r = z * FACTORS[part] - 1.0
+    square = r * r
+    small = CUBE * square + (SQUARE * r + LINE)
+    return np.float32(small * square + ((LOGS[part] + np.float64(power) * LOG_2) + r))
+
+
 @_inline
 def _unit(engine):
     return min(np.float32(_next(engine)) * _SCALE, _BELOW_ONE)
@@ -124,7 +154,7 @@ def _point(engine) -> Any:
         y = _unit(engine) * _TWO - _ONE
         square = x * x + y * y
         if square <= _ONE and square != _ZERO:
-            return x, y, np.sqrt(np.float32(math.log(np.float64(square))) * -_TWO / square)
+            return x, y, np.sqrt(_log32(square) * -_TWO / square)
 
 
 @_inline
@@ -169,7 +199,8 @@ def _gamma(engine, terms):
             continue
         if exponent == _ZERO:
             return d * v * beta
-        return d * v * beta * np.float32(math.pow(np.float64(_unit(engine)), np.float64(exponent)))
+        scale = math.pow(np.float64(_unit(engine)), np.float64(exponent))
+        return np.float32(np.float64(d * v * beta) * scale)
 
 
 @_inline
@@ -187,11 +218,6 @@ def _wide_point(engine) -> Any:
         square = x * x + y * y
         if square <= 1.0 and square != 0.0:
             return y, square
-
-
-@_inline
-def _log32(number):
-    return np.float64(np.float32(math.log(np.float64(np.float32(number)))))
 
 
 @_inline
