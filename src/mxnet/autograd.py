@@ -17,7 +17,8 @@ from ._ops.elementwise.identity import to_dtype
 from ._ops.registry import integer_gradient
 from .base import MXCallbackList, c_array, c_array_buf, c_handle_array, check_call  # noqa: F401 - public names here
 from .ndarray._dispatch.invoke import CONSUMED, graph_tensor, in_graph, plain_tensor
-from .ndarray._variables import Variable, mark_variable
+from .ndarray._variables import Variable as _Variable
+from .ndarray._variables import mark_variable as _mark_variable
 from .ndarray.ndarray import NDArray, wrap
 
 NOT_IN_GRAPH = (
@@ -262,7 +263,7 @@ def mark_variables(variables, gradients, grad_reqs="write"):
     if isinstance(grad_reqs, str):
         grad_reqs = [grad_reqs] * len(variables)
     for array, gradient, req in zip(variables, gradients, grad_reqs, strict=True):
-        mark_variable(array, gradient, req)
+        _mark_variable(array, gradient, req)
 
 
 # ---------------------------------------------------------------------- differentiation
@@ -285,7 +286,7 @@ def _heads(heads, head_grads):
         mark = head._ag
         t = graph_tensor(head)
         if not t.requires_grad:
-            if isinstance(head._ag, Variable) or head._ag == MODES.epoch:
+            if isinstance(head._ag, _Variable) or head._ag == MODES.epoch:
                 continue  # recorded, but nothing differentiable leads to it
             raise MXNetError(NOT_IN_GRAPH + (_USED_UP if isinstance(mark, int) else _NOT_RECORDED))
         t = integer_gradient.differentiable(t)

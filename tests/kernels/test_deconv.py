@@ -16,7 +16,7 @@ CASES = {
     "single pixels": ((4, 6, 1, 1), 9, {"kernel": (4, 4)}),
     "single pixels, steps": ((4, 6, 1, 1), 2, {"kernel": (3, 2), "stride": (2, 2)}),
     "a single one of a row": ((3, 6, 1), 5, {"kernel": (4,)}),
-    "a single one of a room": ((2, 3, 1, 1, 1), 5, {"kernel": (2, 3, 4)}),
+    "a single one of a volume": ((2, 3, 1, 1, 1), 5, {"kernel": (2, 3, 4)}),
     "few filters": ((3, 8, 5, 6), 3, {"kernel": (4, 4), "stride": (2, 2), "pad": (1, 1)}),
     "one filter": ((3, 8, 5, 6), 1, {"kernel": (3, 3)}),
     "adjusted": ((2, 8, 5, 6), 4, {"kernel": (5, 3), "stride": (3, 2), "pad": (2, 1), "adj": (1, 1)}),
@@ -24,6 +24,7 @@ CASES = {
     "a target": ((2, 8, 5, 6), 2, {"kernel": (3, 3), "stride": (2, 2), "target_shape": (10, 12)}),
     "many filters": ((2, 16, 24, 26), 20, {"kernel": (4, 4), "stride": (2, 2), "pad": (1, 1)}),
     "many filters, steps": ((2, 24, 24, 26), 16, {"kernel": (3, 5), "stride": (1, 2), "adj": (0, 1)}),
+    "small images": ((8, 64, 8, 8), 64, {"kernel": (4, 4), "stride": (2, 2), "pad": (1, 1)}),
     "side by side": ((2, 8, 5, 6), 3, {"kernel": (2, 2), "stride": (2, 2)}),
 }
 
@@ -73,13 +74,13 @@ def test_second_derivatives_and_doubles(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_all_but_windows_side_by_side_are_taken(name, monkeypatch):
+def test_all_but_windows_side_by_side_and_small_images_are_taken(name, monkeypatch):
     """While somebody records, too."""
     if name.startswith("many filters"):
         pytest.importorskip("numba", reason="they are transposed by a kernel that numba compiles")
     used = dict(convolution._TRANSPOSED)
     monkeypatch.setattr(convolution, "_TRANSPOSED", {})
-    if name == "side by side":
+    if name in ("side by side", "small images"):
         monkeypatch.setattr(convolution, "_TRANSPOSED", used)
     assert len(results(name, True)) == 5
 
@@ -122,11 +123,12 @@ def test_a_generator_hybridized():
         np.testing.assert_allclose(net(data).asnumpy(), eager, rtol=1e-5, atol=1e-6)
 
 
-def test_many_filters_are_computed_channels_last(monkeypatch):
+@pytest.mark.parametrize(("name", "way"), [("many filters", "deconv_channels_last"), ("small images", "torch")])
+def test_many_filters_are_computed_channels_last(monkeypatch, name, way):
     if transpose.code.get(wait=True) is None:
         pytest.skip("kernels are made for processors with AVX2")
     monkeypatch.setattr(transpose.code, "after", 0)
     choose.forget()
     with traced() as log:
-        results("many filters", True)
-    assert [each.kernel for each in log if each.kernel.startswith("conv.")] == ["conv.deconv_channels_last"] * 2
+        results(name, True)
+    assert [each.kernel for each in log if each.kernel.startswith("conv.")] == [f"conv.{way}"] * 2

@@ -16,13 +16,13 @@ from mxnet._kernels.runtime.simd import compiled, numbers, writes
 
 @writes(1, floats=1)
 def _put(write, address, value):
-    write.keep(value, address)
+    write.store_scalar(value, address)
 
 
 @writes(2, floats=1)
 def _add(write, target, source, value):
     """Eight floats plus a number."""
-    write.store(write.load(source) + write.spread(value), target)
+    write.store(write.load(source) + write.broadcast(value), target)
 
 
 @compiled("void(int64, float32, int64, int64)")

@@ -1,7 +1,8 @@
 """Every limit at which a kernel begins, or ceases, to be faster: one place, with what was measured where and when.
 
-Processors: Z4 = AMD EPYC, Zen 4 (AVX-512), 2 cores; A2 = a processor with AVX2 only, 2 cores. Times were taken in turns
-with torch 2.13's own operators. Each line: the limit, its unit, what lies beyond it, where and when it was measured.
+Processors: Z4 = AMD EPYC, Zen 4 (AVX-512), 2 cores; A2 = a processor with AVX2 only, 2 cores; SR = Intel Xeon,
+Sapphire Rapids (AVX-512), 2 cores. Times were taken in turns with torch 2.13's own operators. Each line: the limit, its
+unit, what lies beyond it, where and when it was measured.
 """
 
 # Elementwise
@@ -119,6 +120,7 @@ DIRECT_SEVERAL = 8  # images, or blocks of windows, from which on threads take s
 
 # Convolution, others
 DECONV_LAST_CHANNELS = 16  # channels and filters from which a deconvolution is faster channels-last (Z4, 2026-11)
+DECONV_LAST_PIXELS = 256  # of an image; smaller ones are slower, by up to a fifth (SR, 2026-11)
 DECONV_LAST_WORK = 1 << 22  # multiplications of it; fewer take no longer than two copies of the images (Z4, 2026-11)
 DECONV_FILTERS = 4  # filters up to which products and sums beat oneDNN's deconvolution (Z4, A2, 2026-11)
 

@@ -97,10 +97,10 @@ def _nothing(body, inputs, count, length):
 
 
 def _padded(parts, length):
-    whole = torch.stack(parts)
+    stacked = torch.stack(parts)
     if len(parts) == length:
-        return whole
-    return torch.cat([whole, whole.new_zeros((length - len(parts), *whole.shape[1:]))])
+        return stacked
+    return torch.cat([stacked, stacked.new_zeros((length - len(parts), *stacked.shape[1:]))])
 
 
 def _truth(value, what):

@@ -149,9 +149,9 @@ def binary(name, x1, x2, out, plain, reverse=None):
     raise TypeError(f"type {type(x2)} not supported")
 
 
-def _number(value, beside, whole):
+def _number(value, beside, is_int):
     """Only nodes of a graph know whether a number is an integer, and only a number on the right can be one to them."""
-    return {"scalar": float(value), "is_int": whole} if isinstance(beside, Traced) else {"scalar": float(value)}
+    return {"scalar": float(value), "is_int": is_int} if isinstance(beside, Traced) else {"scalar": float(value)}
 
 
 def axes(axis):

@@ -23,14 +23,14 @@ def update_rows(step, index, weight, grad, state, lr, wd):
     """One `step`; with a row-sparse `grad` on its rows only.
 
     After a step on some rows sparse states have all of them, as in MXNet, and a weight those that it had, though they
-    be zeros. A dense gradient rewrites sparse arrays whole.
+    be zeros. A dense gradient rewrites whole sparse arrays.
     """
     arrays = [weight, *arrays_of(state)]
     with torch.no_grad():
         if grad.stype == "default":
             _update_whole(step, arrays, plain_tensor(grad), lr, wd, index)
         elif len(rows := plain_tensor(grad.indices).long()):
-            opened = [rows_for_update(rows, array, whole=array is not weight) for array in arrays]
+            opened = [rows_for_update(rows, array, all_rows=array is not weight) for array in arrays]
             parts = [values.index_select(0, places) for values, places, _ in opened]
             _call(step, parts, plain_tensor(grad.data), lr, wd, index)
             for array, (values, places, kept), part in zip(arrays, opened, parts, strict=True):

@@ -17,7 +17,7 @@ UNIT = 16  # columns of a panel
 @writes(3, floats=1, lanes=WIDE)
 def _copy(write: Writer, target, source, size, factor):
     """Floats times a factor."""
-    many = write.spread(factor)
+    many = write.broadcast(factor)
 
     def move(place, other, _):
         write.store(write.load(place) * many, other)
@@ -29,7 +29,7 @@ def _copy(write: Writer, target, source, size, factor):
 @writes(1, floats=1)
 def _put(write: Writer, target, value):
     """One float."""
-    write.keep(value, target)
+    write.store_scalar(value, target)
 
 
 @njit(**OPTIONS)
@@ -66,10 +66,10 @@ def _softmax(write: Writer, row, size, maxima, total):
     end = write.at(row, size)
 
     def compare(place, other, found):
-        return other, [found[0].larger(write.load(place))]
+        return other, [found[0].maximum(write.load(place))]
 
     def exponentiate(place, other, sums):
-        value = exp(write.load(place) - write.spread(most))
+        value = exp(write.load(place) - write.broadcast(most))
         write.store(value, place)
         return other, [sums[0] + value]
 
@@ -78,13 +78,13 @@ def _softmax(write: Writer, row, size, maxima, total):
         return other, []
 
     found = write.loop(row, end, write.bytes, row, [write.load(row)], compare)[0]
-    most = write.across(found, lambda one, other: one.larger(other))
+    most = write.reduce(found, lambda one, other: one.maximum(other))
     sums = write.loop(row, end, write.bytes, row, [write.zeros()], exponentiate)[0]
-    whole = write.across(sums, lambda one, other: one + other)
-    factor = 1.0 / write.spread(whole)
+    row_sum = write.reduce(sums, lambda one, other: one + other)
+    factor = 1.0 / write.broadcast(row_sum)
     write.loop(row, end, write.bytes, row, [], divide)
-    write.keep(most, maxima)
-    write.keep(whole, total)
+    write.store_scalar(most, maxima)
+    write.store_scalar(row_sum, total)
 
 
 @writes(7, lanes=WIDE)
@@ -101,8 +101,8 @@ def _softmax_backward(write: Writer, row, gradients, size, norm, head, out, widt
         return write.at(other, write.bytes), []
 
     sums = write.loop(head, write.at(head, width), write.bytes, out, [write.zeros()], add)[0]
-    mean = write.spread(write.across(sums, lambda one, other: one + other))
-    norms = write.everywhere(norm)
+    mean = write.broadcast(write.reduce(sums, lambda one, other: one + other))
+    norms = write.load_broadcast(norm)
     write.loop(row, write.at(row, size), write.bytes, gradients, [], change)
 
 
@@ -154,13 +154,13 @@ def backward(
 ):  # fmt: skip
     """Gradients by query, key and value, with their layout; `norms` are log-sum-exp of the scores."""
     padded = (keys + UNIT - 1) // UNIT * UNIT
-    whole, some = padded * size, BLOCK * size
-    key_transposed = scratch + whole
-    value_transposed, key_panels = key_transposed + whole, key_transposed + 2 * whole
-    key_sums, value_sums = key_transposed + 3 * whole, key_transposed + 4 * whole
-    queries = key_transposed + 5 * whole
-    given, query_panels, given_panels = queries + some, queries + 2 * some, queries + 3 * some
-    weights = queries + 4 * some
+    matrix, block = padded * size, BLOCK * size
+    key_transposed = scratch + matrix
+    value_transposed, key_panels = key_transposed + matrix, key_transposed + 2 * matrix
+    key_sums, value_sums = key_transposed + 3 * matrix, key_transposed + 4 * matrix
+    queries = key_transposed + 5 * matrix
+    given, query_panels, given_panels = queries + block, queries + 2 * block, queries + 3 * block
+    weights = queries + 4 * block
     gradients = weights + BLOCK * padded * FLOAT
     zeros = gradients + BLOCK * padded * FLOAT
     _fill(zeros, zeros + max(padded * FLOAT, size), 0.0)

@@ -5,6 +5,7 @@ a generator, leave most of a block unfilled: the columns of a product, summed wh
 fifth to a half of the time. In inference, windows that do not overlap need no sums.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -79,10 +80,12 @@ def _few_filters(problem: Problem) -> Any:
 
 
 def _channels_last_applies(problem: Problem) -> int:
-    """Not with few channels: they fill a small part of a vector."""
-    fits = problem.dtype is torch.float32 and len(problem.data) == 4 and problem.groups == 1
-    enough = min(problem.weight[:2]) >= tuning.DECONV_LAST_CHANNELS and problem.work >= tuning.DECONV_LAST_WORK
-    return problem.work if fits and enough else 0
+    """Not with few channels, which fill a small part of a vector, nor for small images, whose weight takes longest."""
+    if problem.dtype is not torch.float32 or len(problem.data) != 4 or problem.groups != 1:
+        return 0
+    channels, pixels = min(problem.weight[:2]), math.prod(problem.data[2:])
+    enough = channels >= tuning.DECONV_LAST_CHANNELS and pixels >= tuning.DECONV_LAST_PIXELS
+    return problem.work if enough and problem.work >= tuning.DECONV_LAST_WORK else 0
 
 
 def _channels_last(problem: Problem) -> Any:

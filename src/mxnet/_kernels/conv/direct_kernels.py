@@ -37,7 +37,7 @@ def _store(write: Writer, sums: list[Any], biases: list[Any], result, apart, add
 
     Sums do not begin with their biases: a large one would take digits from all products.
     """
-    clamp, vectors = (write.spread(low), write.spread(high)), len(biases)
+    clamp, vectors = (write.broadcast(low), write.broadcast(high)), len(biases)
     sums = [total + biases[number % vectors] for number, total in enumerate(sums)]
 
     def store(add: bool) -> None:
@@ -45,7 +45,7 @@ def _store(write: Writer, sums: list[Any], biases: list[Any], result, apart, add
             row, vector = divmod(number, vectors)
             place = write.at(write.times(apart, row), vector * write.bytes)
             value = total + write.load(write.at(addend, place)) if add else total
-            write.store(value.between(*clamp), write.at(result, place))
+            write.store(value.clamp(*clamp), write.at(result, place))
 
     with write.builder.if_else(write.builder.icmp_signed("!=", addend, addend.type(0))) as (added, alone):
         with added:
@@ -75,7 +75,7 @@ def _windows(filters: int, most: int) -> Any:
                     values = [write.load(write.at(line, i)) for line in lines for i in range(0, width, write.bytes)]
                     for line in lines:
                         write.prefetch(write.at(line, AHEAD), LEVEL)
-                    pixels = (write.everywhere(write.at(begin, offset)) for begin in begins)
+                    pixels = (write.load_broadcast(write.at(begin, offset)) for begin in begins)
                     products = [pixel * value for pixel in pixels for value in values]
                     return write.at(offset, FLOAT), [p + total for p, total in zip(products, sums, strict=True)]
 
@@ -100,7 +100,7 @@ def _one_window(write: Writer, data, offsets, weight, bias, run, result, addend,
     panels = [write.times(step, number) for number in range(PANELS)]
 
     def add(place, begin, sums):
-        pixel, products = write.everywhere(begin), []
+        pixel, products = write.load_broadcast(begin), []
         for panel in panels:
             here = write.at(place, panel)
             write.prefetch(write.at(here, AHEAD), LEVEL)
@@ -330,7 +330,7 @@ def _interleave_kernel(lanes: int) -> Any:
             for lane in range(lanes):
                 pixel, which = divmod(number * lanes + lane, count)
                 offsets.append(lanes + pixel % lanes if which == own else lane if own > 1 else pixel % lanes)
-            made = write.mixed(made, channel, offsets)
+            made = write.shuffle(made, channel, offsets)
         return made
 
     @writes(5, lanes=lanes)

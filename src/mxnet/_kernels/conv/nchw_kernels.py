@@ -26,7 +26,7 @@ def _convolve_kernel(filters: int) -> Any:
                 def by_row(line, taps, sums):
                     def by_pixel(pixel, taps, sums):
                         values = [write.load(write.at(pixel, i * write.bytes)) for i in range(count)]
-                        factors = (write.everywhere(write.at(taps, away)) for away in own)
+                        factors = (write.load_broadcast(write.at(taps, away)) for away in own)
                         products = [factor * value for factor in factors for value in values]
                         return write.at(taps, FLOAT), [p + total for p, total in zip(products, sums, strict=True)]
 
@@ -36,7 +36,7 @@ def _convolve_kernel(filters: int) -> Any:
                 sums = write.loop(place, write.at(place, write.times(row, tall)), row, taps, sums, by_row)
                 return write.at(taps, write.times(step, tall)), sums
 
-            shifts = [write.everywhere(write.at(bias, number * FLOAT)) for number in range(filters)]
+            shifts = [write.load_broadcast(write.at(bias, number * FLOAT)) for number in range(filters)]
             end = write.at(data, write.times(next_channel, channels))
             begin = [shift for shift in shifts for _ in range(count)]
             sums = write.loop(data, end, next_channel, weight, begin, by_channel)
@@ -104,7 +104,7 @@ def _weight_gradient_kernel(filters: int) -> Any:
                 sums = write.loop(line, write.at(line, size), write.bytes, line, sums, by_vector)
                 if ragged:
                     made = products(write.at(line, rest), write.at(pixels, rest))
-                    left = [write.behind(done, product, write.zeros()) for product in made]
+                    left = [write.blend(done, product, write.zeros()) for product in made]
                     sums = [p + total for p, total in zip(left, sums, strict=True)]
                 return write.at(pixels, row), sums
 

@@ -14,7 +14,7 @@ def _kernel(formula: Callable[..., Lanes], inputs: int, floats: int = 0) -> Any:
 
     @writes(inputs + 2, floats, WIDE)
     def kernel(write: Writer, *given: Any) -> None:
-        places, size, factors = given[: inputs + 1], given[inputs + 1], map(write.spread, given[inputs + 2 :])
+        places, size, factors = given[: inputs + 1], given[inputs + 1], map(write.broadcast, given[inputs + 2 :])
         first, factors = places[0], list(factors)
         away = [write.builder.sub(place, first) for place in places]
         last = write.at(first, size, -write.bytes)
@@ -31,22 +31,22 @@ def _kernel(formula: Callable[..., Lanes], inputs: int, floats: int = 0) -> Any:
 
 
 def _elu(x: Lanes, slope: Lanes) -> Lanes:
-    return x.positive(x, expm1(x) * slope)
+    return x.where_positive(x, expm1(x) * slope)
 
 
 def _elu_slope(x: Lanes, head: Lanes, slope: Lanes) -> Lanes:
-    return x.positive(head, head * slope * exp(x).below(x, _LOWEST, 0.0))
+    return x.where_positive(head, head * slope * exp(x).where_below(x, _LOWEST, 0.0))
 
 
 def _softrelu(x: Lanes) -> Lanes:
     """log(1 + exp(x)), from the smaller of exp(x) and exp(-x)."""
-    size = x.positive(x, x * -1.0)
-    rest = log1p(exp(size * -1.0).below(size * -1.0, _LOWEST, 0.0))
-    return x.positive(x + rest, rest)
+    size = x.where_positive(x, x * -1.0)
+    rest = log1p(exp(size * -1.0).where_below(size * -1.0, _LOWEST, 0.0))
+    return x.where_positive(x + rest, rest)
 
 
 def _softrelu_slope(x: Lanes, head: Lanes) -> Lanes:
-    return head * sigmoid(x).below(x, _LOWEST, 0.0)
+    return head * sigmoid(x).where_below(x, _LOWEST, 0.0)
 
 
 _elu_run, _elu_slope_run = _kernel(_elu, 1, 1), _kernel(_elu_slope, 2, 1)

@@ -7,7 +7,7 @@ from ..runtime.simd import FLOAT, LANES, Writer, compiled, numbers, writes
 def _block(write: Writer, source, row, target, column):
     """Transpose 8 x 8 elements: source rows have a stride of `row` bytes, target rows of `column` bytes."""
     rows = [write.load(write.at(source, write.times(row, i))) for i in range(LANES)]
-    for i, lanes in enumerate(write.transposed(rows)):
+    for i, lanes in enumerate(write.transpose(rows)):
         write.store(lanes, write.at(target, write.times(column, i)))
 
 

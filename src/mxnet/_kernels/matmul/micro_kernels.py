@@ -75,7 +75,7 @@ def _columns(write: Writer, panel, apart, panels: int):
 def _added(write: Writer, places, columns, sums):
     """Sums of rows x vectors, plus the floats at `places` times the vectors at `columns`."""
     values = [write.load(column) for column in columns]
-    products = [factor * value for factor in map(write.everywhere, places) for value in values]
+    products = [factor * value for factor in map(write.load_broadcast, places) for value in values]
     return [product + total for product, total in zip(products, sums, strict=True)]
 
 
@@ -174,7 +174,7 @@ def pack_transposed(write: Writer, target, source, apart, size):
         at = builder.select(builder.icmp_signed("<", place, last), place, last)
         rows = [write.load(write.at(at, write.times(apart, row))) for row in range(write.lanes)]
         here = write.at(target, write.times(builder.sub(at, source), PANEL // FLOAT))
-        for number, row in enumerate(write.transposed(rows)):
+        for number, row in enumerate(write.transpose(rows)):
             write.store(row, write.at(here, number * PANEL))
         return other, []
 

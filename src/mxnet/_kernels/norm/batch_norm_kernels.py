@@ -63,7 +63,7 @@ def _moments(write: Writer, begin, end, size, vectors, means, squares, ahead, sh
 
         start = [write.load(_vector(write, begin, number)) for number in range(count)]
         total = sums(distance, write.at(begin, ahead))
-        mean = [one * write.spread(share) + first for one, first in zip(total, start, strict=True)]
+        mean = [one * write.broadcast(share) + first for one, first in zip(total, start, strict=True)]
         for place, statistics in ((means, mean), (squares, sums(square))):
             for number, one in enumerate(statistics):
                 write.store(one, _vector(write, place, number))
@@ -139,7 +139,7 @@ def _finish_moments(write: Writer, begin, end, gamma, beta, statistics, size, ch
     apart = own(last) - mean
     variance = (inside + between * count + apart * apart * missing) / all_pixels
     one = Lanes(write.builder, ir.Constant(_DOUBLES, [1.0] * WIDE))
-    inverse = one / _root(write, variance + _double(write, write.spread(eps)))
+    inverse = one / _root(write, variance + _double(write, write.broadcast(eps)))
     factor = _single(write, own(gamma) * inverse)
     shift = own(beta) - mean * _double(write, factor)  # of the rounded factor: data equal to the mean give beta
     made = _single(write, mean), _single(write, inverse), factor, _single(write, shift)
@@ -249,10 +249,10 @@ def _finish_gradients(write: Writer, begin, end, statistics, made, mean, varianc
     results = product * inverse, total, product * inverse * inverse * factor, total * factor
     for number, lanes in enumerate(results):
         write.store(_single(write, lanes), write.at(made, write.times(size, number)))
-    squares = 1.0 / (row(statistics, 1) * row(statistics, 1)) - write.spread(eps)
+    squares = 1.0 / (row(statistics, 1) * row(statistics, 1)) - write.broadcast(eps)
     for place, statistic in ((mean, row(statistics, 0)), (variance, squares)):
         before = write.load(place)
-        write.store(before + (statistic - before) * write.spread(share), place)
+        write.store(before + (statistic - before) * write.broadcast(share), place)
 
 
 @compiled(f"void({numbers(8)}, float32, float32, {numbers(2)})")

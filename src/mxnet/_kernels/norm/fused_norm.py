@@ -14,6 +14,7 @@ from ..._core.writes import wrote_anywhere
 from .. import tuning
 from ..registry import Kernel
 from . import batch_norm_passes as passes
+from .batch_statistics import batch_statistics
 from .moving_statistics import move, share_of_batch
 
 LAST = torch.channels_last
@@ -32,14 +33,11 @@ class _FusedNorm(torch.autograd.Function):
             result = _temporary_like(data)
             statistics = passes.forward(data, addend, gamma, beta, ctx.eps, ctx.relu, result)
         else:
-            mean, invstd = torch.empty_like(gamma), torch.empty_like(gamma)
-            result = torch.ops.aten.native_batch_norm.out(
-                data, gamma, beta, None, None, True, 0.0, ctx.eps,
-                out=_temporary_like(data), save_mean=mean, save_invstd=invstd,
-            )[0]  # fmt: skip
-            result = _finish(result, addend, ctx.relu)
-            factors = gamma * invstd
-            statistics = torch.stack((mean, invstd, factors, torch.addcmul(beta, mean, factors, value=-1)))
+            mean, variance = (one.double() for one in batch_statistics(data))
+            invstd = (variance + ctx.eps).rsqrt()
+            factors = (gamma * invstd).float()
+            statistics = torch.stack((mean.float(), invstd.float(), factors, (beta - mean * factors).float()))
+            result = _finish(_scale_shift(data, statistics, _temporary_like(data)), addend, ctx.relu)
         save_or_recompute(ctx, addend, data, gamma, beta, statistics)
         return result
 
@@ -127,13 +125,17 @@ def _recompute(source: Any) -> Tensor:
     result = _temporary_like(data)
     if passes.recompute_applies(data, addend):
         return passes.recompute(data, addend, statistics, source.relu, result)
-    shift, factor = statistics[3].view(1, -1, 1, 1), statistics[2].view(1, -1, 1, 1)
     images = max(1, tuning.NORM_RECOMPUTE_ELEMENTS // data[0].numel())
     for first in range(0, len(data), images):
         part = slice(first, first + images)
-        piece = torch.addcmul(shift, data[part], factor, out=result[part])
+        piece = _scale_shift(data[part], statistics, result[part])
         _finish(piece, None if addend is None else addend[part], source.relu)
     return result
+
+
+def _scale_shift(data: Tensor, statistics: Tensor, out: Tensor) -> Tensor:
+    shift, factor = statistics[3].view(1, -1, 1, 1), statistics[2].view(1, -1, 1, 1)
+    return torch.addcmul(shift, data, factor, out=out)
 
 
 def _temporary_like(data):

@@ -9,7 +9,7 @@ from ..runtime.simd import FLOAT, VECTOR_BYTES, Writer, compiled, writes
 def _plane(write: Writer, data, result, size, begin, end, apart, share, knorm) -> None:
     """One channel, from the squares of the channels at `begin` up to `end`, `apart` bytes from each other."""
     builder, last = write.builder, write.at(data, size, -VECTOR_BYTES)
-    share, knorm = write.spread(share), write.spread(knorm)
+    share, knorm = write.broadcast(share), write.broadcast(knorm)
 
     def add(place: Any, other: Any, sums: Any) -> Any:
         value = write.load(place)
@@ -19,8 +19,8 @@ def _plane(write: Writer, data, result, size, begin, end, apart, share, knorm) -
         at = builder.select(builder.icmp_signed("<", address, last), address, last)  # may overlap the one before
         away = builder.sub(at, data)
         (total,) = write.loop(write.at(begin, away), write.at(end, away), apart, other, [write.zeros()], add)
-        root = (total * share + knorm).root()
-        write.store(write.load(at) / (root * root.root()), write.at(result, away))
+        root = (total * share + knorm).sqrt()
+        write.store(write.load(at) / (root * root.sqrt()), write.at(result, away))
         return other, []
 
     write.loop(data, write.at(data, size), VECTOR_BYTES, data, [], compute)

@@ -5,13 +5,13 @@ from ..runtime.simd import FLOAT, VECTOR_BYTES, Writer, compiled, numbers, write
 
 @writes(6, floats=2)
 def _scale(write: Writer, pixel, scale, shift, addend, result, size, low, high):
-    clamp = write.spread(low), write.spread(high)
+    clamp = write.broadcast(low), write.broadcast(high)
 
     def go(added: bool) -> None:
         def some(place, offset, _):
             value = write.load(place) * write.load(write.at(scale, offset)) + write.load(write.at(shift, offset))
             value = value + write.load(write.at(addend, offset)) if added else value
-            write.store(value.between(*clamp), write.at(result, offset))
+            write.store(value.clamp(*clamp), write.at(result, offset))
             return write.at(offset, write.bytes), []
 
         write.loop(pixel, write.at(pixel, size), write.bytes, size.type(0), [], some)

@@ -23,7 +23,7 @@ def computed(value: Any) -> Any:
 
 def clip(value: Any, limit: Any) -> Any:
     """The value between -limit and limit."""
-    return value.between(0.0 - limit, limit)
+    return value.clamp(0.0 - limit, limit)
 
 
 def moving_average(state: Any, value: Any, decay: Any) -> Any:
@@ -96,13 +96,13 @@ def adam(grad, weight, mean, variance, lr, wd, rescale, limit, beta1, beta2, eps
     """w - lr * mean / (sqrt(variance) + epsilon); `lr` holds the bias correction, the gradient the weight decay."""
     slope = clip(grad * rescale + weight * wd, limit)
     mean, variance = _moments(slope, mean, variance, beta1, beta2)
-    return weight - mean / (variance.root() + epsilon) * lr, mean, variance
+    return weight - mean / (variance.sqrt() + epsilon) * lr, mean, variance
 
 
 def adamw(grad, weight, mean, variance, lr, wd, rescale, limit, beta1, beta2, epsilon):
     """(1 - wd) * w - lr * mean / (sqrt(variance) + epsilon): weight decay apart from the gradient."""
     mean, variance = _moments(clip(grad * rescale, limit), mean, variance, beta1, beta2)
-    return weight * (1.0 - wd) - mean / (variance.root() + epsilon) * lr, mean, variance
+    return weight * (1.0 - wd) - mean / (variance.sqrt() + epsilon) * lr, mean, variance
 
 
 def _moments(grad, mean, variance, beta1, beta2):
@@ -113,7 +113,7 @@ def adamax(grad, weight, mean, norm, lr, wd, rescale, limit, beta1, beta2):
     """Adam in the infinity norm."""
     slope = clip(grad * rescale + weight * wd, limit)
     mean = moving_average(mean, slope, beta1)
-    norm = assigned(norm, (norm * beta2).larger(slope.absolute()))
+    norm = assigned(norm, (norm * beta2).maximum(slope.absolute()))
     return weight - mean / norm * lr, mean, norm
 
 
@@ -124,13 +124,13 @@ def nadam(
     slope = clip(grad * rescale + weight * wd, limit)
     mean, variance = _moments(slope, mean, variance, beta1, beta2)
     step = slope * grad_factor + mean * mean_factor
-    return weight - step / ((variance * (1.0 / correction)).root() + epsilon) * lr, mean, variance
+    return weight - step / ((variance * (1.0 / correction)).sqrt() + epsilon) * lr, mean, variance
 
 
 def lamb_direction(grad, weight, mean, variance, first, second, wd, rescale, limit, beta1, beta2, epsilon):
     """The direction of a LAMB step; `first` and `second` correct the moments' bias (1: not corrected)."""
     mean, variance = _moments(clip(grad * rescale, limit), mean, variance, beta1, beta2)
-    root = (variance * (1.0 / second)).root() + epsilon
+    root = (variance * (1.0 / second)).sqrt() + epsilon
     return mean / root * (1.0 / first) + weight * wd, mean, variance
 
 
@@ -138,7 +138,7 @@ def ftml(grad, weight, d, v, z, lr, wd, first, second, rescale, limit, beta1, be
     """Follow the moving leader; `first` and `second` are 1 - beta ** t."""
     slope = clip(grad * rescale + weight * wd, limit)
     v = moving_average(v, slope * slope, beta2)
-    rate = ((v * (1.0 / second)).root() + epsilon) * (first / lr)
+    rate = ((v * (1.0 / second)).sqrt() + epsilon) * (first / lr)
     z = assigned(z, z * beta1 + slope * (1.0 - beta1) - (rate - d * beta1) * weight)
     return 0.0 - z / rate, assigned(d, rate), v, z
 
@@ -146,9 +146,9 @@ def ftml(grad, weight, d, v, z, lr, wd, first, second, rescale, limit, beta1, be
 def ftrl(grad, weight, z, n, lr, wd, rescale, limit, lamda1, beta):
     """Follow the regularized leader: weights whose |z| stays within lamda1 become exactly zero."""
     slope = clip(grad * rescale, limit)
-    before = n.root()
+    before = n.sqrt()
     n = assigned(n, n + slope * slope)
-    root = n.root()
+    root = n.sqrt()
     z = assigned(z, z + slope - (root - before) * weight * (1.0 / lr))
     return 0.0 - z.shrunk(lamda1) / ((root + beta) * (1.0 / lr) + wd), z, n
 
@@ -157,14 +157,14 @@ def rmsprop(grad, weight, n, lr, wd, rescale, limit, gamma1, epsilon, weight_lim
     """w - lr * g / sqrt(n + epsilon), n the moving average of the squared gradient (Tieleman and Hinton)."""
     slope = clip(grad * rescale + weight * wd, limit)
     n = moving_average(n, slope * slope, gamma1)
-    return clip(weight - slope / (n + epsilon).root() * lr, weight_limit), n
+    return clip(weight - slope / (n + epsilon).sqrt() * lr, weight_limit), n
 
 
 def rmsprop_centered(grad, weight, n, g, delta, lr, wd, rescale, limit, gamma1, gamma2, epsilon, weight_limit):
     """RMSProp with the mean gradient taken off the second moment, and momentum `gamma2` (Graves)."""
     slope = clip(grad * rescale + weight * wd, limit)
     n, g = moving_average(n, slope * slope, gamma1), moving_average(g, slope, gamma1)
-    delta = assigned(delta, delta * gamma2 - slope / (n - g * g + epsilon).root() * lr)
+    delta = assigned(delta, delta * gamma2 - slope / (n - g * g + epsilon).sqrt() * lr)
     return clip(weight + delta, weight_limit), n, g, delta
 
 
@@ -172,20 +172,20 @@ def adagrad(grad, weight, history, lr, wd, rescale, limit, epsilon):
     """history += g ** 2; w - lr * (g / sqrt(history + epsilon) + wd * w)."""
     slope = clip(grad * rescale, limit)
     history = assigned(history, history + slope * slope)
-    return weight - (slope / (history + epsilon).root() + weight * wd) * lr, history
+    return weight - (slope / (history + epsilon).sqrt() + weight * wd) * lr, history
 
 
 def group_adagrad(grad, weight, history, lr, wd, rescale, limit, epsilon):
     """AdaGrad with one history value for each row of a matrix."""
     slope = clip(grad * rescale, limit)
     history = assigned(history, history + (slope * slope).row_mean())
-    return weight - slope / (history + epsilon).root() * lr, history
+    return weight - slope / (history + epsilon).sqrt() * lr, history
 
 
 def adadelta(grad, weight, squares, deltas, lr, wd, rescale, limit, rho, epsilon):
     """Steps as large as the recent steps were, relative to the recent gradients; there is no learning rate."""
     slope = clip(grad * rescale, limit)
     squares = moving_average(squares, slope * slope, rho)
-    step = ((deltas + epsilon) / (squares + epsilon)).root() * slope
+    step = ((deltas + epsilon) / (squares + epsilon)).sqrt() * slope
     deltas = moving_average(deltas, step * step, rho)
     return weight - step - weight * wd, squares, deltas

@@ -24,8 +24,8 @@ def _places(write: Writer, row: Any, start: Any, count: int) -> list[Any]:
 
 def _factors(write: Writer, rates: Any, common: Any, count: int) -> list[Lanes]:
     """Learning rate, decay, and as many numbers that all tensors have in common."""
-    own = [write.everywhere(write.at(rates, i * FLOAT)) for i in range(RATES)]
-    return own + [write.everywhere(write.at(common, i * FLOAT)) for i in range(count)]
+    own = [write.load_broadcast(write.at(rates, i * FLOAT)) for i in range(RATES)]
+    return own + [write.load_broadcast(write.at(common, i * FLOAT)) for i in range(count)]
 
 
 def _along(write: Writer, formula: Formula, places: Sequence[Any], size: Any, factors: Sequence[Lanes]) -> None:
@@ -46,27 +46,27 @@ def _kernels(formula: Formula, count: int, numbers: int) -> Any:
     """(whole vectors, fewer floats than a vector has) of `count` tensors, with `numbers` common to all."""
 
     @writes(5, lanes=WIDE)
-    def whole(write: Writer, row: Any, start: Any, size: Any, rates: Any, common: Any) -> None:
+    def vectors(write: Writer, row: Any, start: Any, size: Any, rates: Any, common: Any) -> None:
         factors = _factors(write, rates, common, numbers)
         _along(write, formula, _places(write, row, start, count), size, factors)
 
     @writes(5, lanes=WIDE)
     def rest(write: Writer, row: Any, start: Any, size: Any, rates: Any, common: Any) -> None:
-        """Aside, where there is room around them."""
-        aside, places = write.aside(count), _places(write, row, start, count)
-        copies = [write.at(aside, number * write.bytes) for number in range(count)]
+        """On a copy that is as long as a vector."""
+        buffer, places = write.alloca(count), _places(write, row, start, count)
+        copies = [write.at(buffer, number * write.bytes) for number in range(count)]
         for copy, place in zip(copies, places, strict=True):
             write.move(copy, place, size)
         _along(write, formula, copies, write.bytes, _factors(write, rates, common, numbers))
         for copy, place in list(zip(copies, places, strict=True))[1:]:
             write.move(place, copy, size)
 
-    return whole, rest
+    return vectors, rest
 
 
-_momentum_whole, _momentum_rest = _kernels(formulas.sgd_momentum, 3, 3)
-_plain_whole, _plain_rest = _kernels(formulas.sgd, 2, 2)
-_adam_whole, _adam_rest = _kernels(formulas.adam, 4, 5)
+_momentum_vectors, _momentum_rest = _kernels(formulas.sgd_momentum, 3, 3)
+_plain_vectors, _plain_rest = _kernels(formulas.sgd, 2, 2)
+_adam_vectors, _adam_rest = _kernels(formulas.adam, 4, 5)
 
 
 @compiled(f"void({numbers(7)})")
@@ -84,14 +84,14 @@ def learn(kind, tensors, count, rates, factors, first, last):
         if stop <= start:
             continue
         middle = stop - (stop - start) % WIDE
-        begin, whole, edge, few = start * FLOAT, (middle - start) * FLOAT, middle * FLOAT, (stop - middle) * FLOAT
-        if whole:
+        begin, length, edge, few = start * FLOAT, (middle - start) * FLOAT, middle * FLOAT, (stop - middle) * FLOAT
+        if length:
             if kind == MOMENTUM:
-                _momentum_whole(row, begin, whole, own, factors)
+                _momentum_vectors(row, begin, length, own, factors)
             elif kind == PLAIN:
-                _plain_whole(row, begin, whole, own, factors)
+                _plain_vectors(row, begin, length, own, factors)
             else:
-                _adam_whole(row, begin, whole, own, factors)
+                _adam_vectors(row, begin, length, own, factors)
         if few:
             if kind == MOMENTUM:
                 _momentum_rest(row, edge, few, own, factors)

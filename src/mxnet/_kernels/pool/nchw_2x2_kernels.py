@@ -24,14 +24,14 @@ def _select(mask: Any, one: Lanes, other: Lanes) -> Lanes:
 def _deinterleave(write: Writer, row: Any) -> list[Lanes]:
     """The even elements of two adjacent vectors, and the odd ones."""
     pair = write.load(row), write.load(write.at(row, write.bytes))
-    return [write.mixed(*pair, list(range(first, 2 * write.lanes, 2))) for first in (0, 1)]
+    return [write.shuffle(*pair, list(range(first, 2 * write.lanes, 2))) for first in (0, 1)]
 
 
 def _interleave(write: Writer, even: Lanes, odd: Lanes, row: Any) -> None:
     """The inverse of `_deinterleave`."""
     order = [lane // 2 + lane % 2 * write.lanes for lane in range(2 * write.lanes)]
     for number, lanes in enumerate((order[: write.lanes], order[write.lanes :])):
-        write.store(write.mixed(even, odd, lanes), write.at(row, number * write.bytes))
+        write.store(write.shuffle(even, odd, lanes), write.at(row, number * write.bytes))
 
 
 def _max(lanes: int) -> Any:
@@ -40,7 +40,7 @@ def _max(lanes: int) -> Any:
         pixels = *_deinterleave(write, above), *_deinterleave(write, below)
         maximum = pixels[0]
         for pixel in pixels[1:]:
-            maximum = maximum.larger(pixel)
+            maximum = maximum.maximum(pixel)
         write.store(maximum, result)
 
     return kernel

@@ -19,7 +19,7 @@ def _max(vectors: int) -> Any:
 
         def by_row(begin, unused, maximum):
             def by_pixel(pixel, unused, maximum):
-                return unused, [one.larger(two) for one, two in zip(maximum, load(pixel), strict=True)]
+                return unused, [one.maximum(two) for one, two in zip(maximum, load(pixel), strict=True)]
 
             end = write.at(begin, write.times(channels, columns))
             return unused, write.loop(begin, end, channels, unused, maximum, by_pixel)
@@ -42,7 +42,7 @@ def _sum(vectors: int) -> Any:
         end = write.at(data, write.times(channels, pixels))
         sums = write.loop(data, end, channels, data.type(0), [write.zeros()] * vectors, add)
         for i, total in enumerate(sums):
-            write.store(total * write.spread(factor), write.at(result, i * VECTOR_BYTES))
+            write.store(total * write.broadcast(factor), write.at(result, i * VECTOR_BYTES))
 
     return kernel
 

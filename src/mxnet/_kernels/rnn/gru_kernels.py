@@ -33,7 +33,7 @@ def _tanh(write: Writer, state):
 
 @writes(1, lanes=WIDE)
 def _relu(write: Writer, state):
-    write.store(write.zeros().larger(write.load(state)), state)
+    write.store(write.zeros().maximum(write.load(state)), state)
 
 
 @writes(3, lanes=WIDE)

@@ -1,6 +1,6 @@
 """Entries by which native threads call compiled kernels without Python; importing this module asks for numba.
 
-A thread is given the address of a table of whole numbers (see `tables`). It takes one part of the work after the other,
+A thread is given the address of a table of integers (see `tables`). It takes one part of the work after the other,
 until there are none, and calls the kernel for each: its own share first, which lies where its share of the work before
 lay, and may be in its processor's cache. A chain is work of several kernels, one after the other.
 """
@@ -68,7 +68,7 @@ current = _reads(
 
 @intrinsic
 def call(typing: Any, function: Any, argument: Any) -> Any:
-    """Call what is at an address with a whole number."""
+    """Call what is at an address with an integer."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.FunctionType(ir.VoidType(), [_INT64])

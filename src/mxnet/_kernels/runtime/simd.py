@@ -53,7 +53,7 @@ def _compile(function: Callable[..., Any], signature: str, more: dict[str, Any])
 
 
 def numbers(count: int) -> str:
-    """Whole numbers, in a signature."""
+    """So many integers, in a signature."""
     return ", ".join(["int64"] * count)
 
 
@@ -117,30 +117,30 @@ class Lanes:
         truth = self.builder.fcmp_ordered(comparison, self.value, self._other(bound))
         return Lanes(self.builder, self.builder.select(truth, self._other(chosen), self.value))
 
-    def positive(self, yes: "Lanes", no: "Lanes") -> "Lanes":
+    def where_positive(self, yes: "Lanes", no: "Lanes") -> "Lanes":
         """`yes` where this is positive, else `no`."""
         truth = self.builder.fcmp_ordered(">", self.value, self._other(0.0))
         return Lanes(self.builder, self.builder.select(truth, yes.value, no.value))
 
-    def below(self, other: "Lanes", bound: float, chosen: float) -> "Lanes":
+    def where_below(self, other: "Lanes", bound: float, chosen: float) -> "Lanes":
         """`chosen` where another is below a number, else the value."""
         truth = self.builder.fcmp_ordered("<", other.value, self._other(bound))
         return Lanes(self.builder, self.builder.select(truth, self._other(chosen), self.value))
 
-    def between(self, low: "Lanes", high: "Lanes") -> "Lanes":
+    def clamp(self, low: "Lanes", high: "Lanes") -> "Lanes":
         """The value cut off at two others; NaN stays."""
         raised = self.builder.select(self.builder.fcmp_ordered("<", self.value, low.value), low.value, self.value)
         cut = self.builder.select(self.builder.fcmp_ordered(">", raised, high.value), high.value, raised)
         return Lanes(self.builder, cut)
 
-    def larger(self, other: "Lanes") -> "Lanes":
+    def maximum(self, other: "Lanes") -> "Lanes":
         """The larger of both, or NaN, if one is."""
         builder, value = self.builder, other.value
         is_nan = builder.fcmp_unordered("uno", value, value)
         chosen = builder.or_(builder.fcmp_ordered(">", value, self.value), is_nan)
         return Lanes(builder, builder.select(chosen, value, self.value))
 
-    def root(self) -> "Lanes":
+    def sqrt(self) -> "Lanes":
         kind = ir.FunctionType(self.kind, [self.kind])
         function = cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.sqrt.v{self.kind.count}f32")
         return Lanes(self.builder, self.builder.call(function, [self.value]))
@@ -173,33 +173,33 @@ class Writer:
     def zeros(self) -> Lanes:
         return Lanes(self.builder, _all(self._kind, 0.0))
 
-    def everywhere(self, address: Any) -> Lanes:
+    def load_broadcast(self, address: Any) -> Lanes:
         """One float in all lanes."""
-        return self.spread(self.builder.load(self._pointer(address, FLOAT_KIND)))
+        return self.broadcast(self.builder.load(self._pointer(address, FLOAT_KIND)))
 
-    def spread(self, value: Any) -> Lanes:
+    def broadcast(self, value: Any) -> Lanes:
         nothing, places = ir.Constant(self._kind, ir.Undefined), _all(self._int32_kind, 0)
         one = self.builder.insert_element(nothing, value, _INT32(0))
         return Lanes(self.builder, self.builder.shuffle_vector(one, nothing, places))
 
-    def across(self, lanes: Lanes, combine: Callable[[Lanes, Lanes], Lanes]) -> Any:
+    def reduce(self, lanes: Lanes, combine: Callable[[Lanes, Lanes], Lanes]) -> Any:
         """One float of all lanes, combined pair by pair."""
         step = self.lanes // 2
         while step:
-            lanes = combine(lanes, self.mixed(lanes, lanes, [i ^ step for i in range(self.lanes)]))
+            lanes = combine(lanes, self.shuffle(lanes, lanes, [i ^ step for i in range(self.lanes)]))
             step //= 2
         return self.builder.extract_element(lanes.value, _INT32(0))
 
-    def mixed(self, one: Lanes, other: Lanes, places: list[int]) -> Lanes:
+    def shuffle(self, one: Lanes, other: Lanes, places: list[int]) -> Lanes:
         """The lanes at some places of two vectors behind one another."""
         which = ir.Constant(ir.VectorType(_INT32, len(places)), places)
         return Lanes(self.builder, self.builder.shuffle_vector(one.value, other.value, which))
 
-    def joined(self, one: Lanes, other: Lanes) -> Lanes:
+    def concat(self, one: Lanes, other: Lanes) -> Lanes:
         """Two vectors of half the lanes."""
-        return self.mixed(one, other, list(range(self.lanes)))
+        return self.shuffle(one, other, list(range(self.lanes)))
 
-    def transposed(self, rows: list[Lanes]) -> list[Lanes]:
+    def transpose(self, rows: list[Lanes]) -> list[Lanes]:
         """As many rows as a vector has lanes, as columns."""
         rows, size, step = list(rows), self.lanes, 1
         while step < size:  # blocks of step x step change places
@@ -208,11 +208,11 @@ class Writer:
             for row in range(size):
                 if not row & step:
                     pair = rows[row], rows[row + step]
-                    rows[row], rows[row + step] = self.mixed(*pair, firsts), self.mixed(*pair, seconds)
+                    rows[row], rows[row + step] = self.shuffle(*pair, firsts), self.shuffle(*pair, seconds)
             step *= 2
         return rows
 
-    def picked(self, places: list[Any], distance: int) -> Lanes:
+    def gather(self, places: list[Any], distance: int) -> Lanes:
         """A float from behind each of as many addresses as a vector has lanes."""
         made = ir.Constant(self._kind, ir.Undefined)
         for lane, place in enumerate(places):
@@ -220,12 +220,12 @@ class Writer:
             made = self.builder.insert_element(made, value, _INT32(lane))
         return Lanes(self.builder, made)
 
-    def put(self, lanes: Lanes, places: list[Any], distance: int) -> None:
+    def scatter(self, lanes: Lanes, places: list[Any], distance: int) -> None:
         """A float to behind each of as many addresses."""
         for lane, place in enumerate(places):
-            self.keep(self.builder.extract_element(lanes.value, _INT32(lane)), self.at(place, distance))
+            self.store_scalar(self.builder.extract_element(lanes.value, _INT32(lane)), self.at(place, distance))
 
-    def behind(self, done: Any, lanes: Lanes, before: Lanes) -> Lanes:
+    def blend(self, done: Any, lanes: Lanes, before: Lanes) -> Lanes:
         """The lanes but for the first `done`, which are those of `before`."""
         kind = self._int32_kind
         count = self.builder.insert_element(
@@ -235,17 +235,17 @@ class Writer:
         truth = self.builder.icmp_signed(">=", ir.Constant(kind, list(range(self.lanes))), places)
         return Lanes(self.builder, self.builder.select(truth, lanes.value, before.value))
 
-    def keep(self, value: Any, address: Any) -> None:
+    def store_scalar(self, value: Any, address: Any) -> None:
         """Store one float."""
         self.builder.store(value, self._pointer(address, FLOAT_KIND))
 
-    def aside(self, vectors: int) -> Any:
+    def alloca(self, vectors: int) -> Any:
         """The address of memory for some vectors, as long as the function runs."""
         place = cgutils.alloca_once(self.builder, self._kind, size=INT(vectors))
         return self.builder.ptrtoint(place, INT)
 
     def int64(self, address: Any) -> Any:
-        """The whole number at an address."""
+        """The integer at an address."""
         return self.builder.load(self._pointer(address, INT))
 
     def move(self, target: Any, source: Any, size: Any) -> None:
@@ -335,7 +335,7 @@ class Writer:
 
 # Functions of vectors: polynomials through Chebyshev's points, exact to about one unit in the last place
 
-_ROUNDS = 1.5 * 2**23  # added to a small number, it leaves no room for a fraction
+_ROUNDS = 1.5 * 2**23  # added to a small number, no bits are left for a fraction
 _LN2 = (0.693359375, math.log(2) - 0.693359375)  # the first has few digits: its small multiples are exact
 _SMALL = 0.625
 
@@ -374,8 +374,8 @@ def _parts(x: Lanes) -> tuple[Lanes, Callable[[Lanes], Lanes]]:
     """exp(x) in two: exp(r) - 1 of what is left of x beside a power of two, and what multiplies by that power."""
     x = x.where(">", 88.0, 88.0).where("<", -87.0, -87.0)
     rounded = x * (1 / math.log(2)) + _ROUNDS
-    whole = rounded - _ROUNDS
-    rest = x - whole * _LN2[0] - whole * _LN2[1]
+    integer = rounded - _ROUNDS
+    rest = x - integer * _LN2[0] - integer * _LN2[1]
     builder, bits = x.builder, rounded.bits()
     power = builder.shl(bits, _all(bits.type, 23))  # added to the float's exponent
 

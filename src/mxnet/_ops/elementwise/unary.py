@@ -67,11 +67,11 @@ def _gamma(data: torch.Tensor) -> torch.Tensor:
     """Euler's gamma function; its logarithm loses the sign, which alternates between the negative integers."""
     wide = data.double()
     lower = torch.floor(wide)
-    whole = lower == wide
+    is_integer = lower == wide
     size = torch.exp(torch.lgamma(wide))
-    size = torch.where(whole, torch.round(size), size)  # factorials
+    size = torch.where(is_integer, torch.round(size), size)  # factorials
     negative = torch.where(wide < 0, torch.remainder(lower, 2) == 1, torch.signbit(wide))
-    return torch.where(negative, -size, size).masked_fill((wide < 0) & whole, math.nan).to(data.dtype)
+    return torch.where(negative, -size, size).masked_fill((wide < 0) & is_integer, math.nan).to(data.dtype)
 
 
 def softsign(data: torch.Tensor) -> torch.Tensor:
@@ -99,7 +99,7 @@ FLOATING: dict[str, tuple[Unary, str]] = {
     "erf": (torch.erf, "Gauss error function: 2 / √π times the integral of exp(-t²) from 0 to `data`."),
     "exp": (torch.exp, "Exponential."),
     "expm1": (torch.expm1, "`exp(data) - 1`, exact near zero."),
-    "gamma": (gamma, "Gamma function Γ; Γ(n) is (n - 1)! for whole numbers."),
+    "gamma": (gamma, "Gamma function Γ; Γ(n) is (n - 1)! for integers."),
     "gammaln": (log_gamma, "Logarithm of the absolute value of the gamma function."),
     "log": (torch.log, "Natural logarithm."),
     "log10": (torch.log10, "Logarithm to base 10."),

@@ -238,10 +238,10 @@ def _inverted(A: torch.Tensor) -> torch.Tensor:
     rows = found[0].mT
     ones = torch.eye(A.shape[-1], dtype=A.dtype).expand_as(A)
     half = torch.linalg.solve_triangular(rows, ones, upper=True, left=False, unitriangular=True)
-    whole = torch.linalg.solve_triangular(rows, half, upper=False, left=False)
+    inverse = torch.linalg.solve_triangular(rows, half, upper=False, left=False)
     places = torch.arange(A.shape[-1], dtype=A.dtype).unsqueeze(-1)
     order = (torch.lu_unpack(*found, unpack_data=False)[0] @ places).long()
-    return whole.gather(-2, order.expand_as(whole))
+    return inverse.gather(-2, order.expand_as(inverse))
 
 
 def solved(A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:

@@ -7,6 +7,7 @@ import torch
 
 from ..._core.errors import MXNetError
 from ..._device.backward import is_training
+from ..._kernels.norm import batch_statistics
 from ..._kernels.norm.moving_statistics import move
 from ..registry.fill_rules import assign
 from ..registry.registry import op
@@ -31,7 +32,10 @@ def normalize_batch(
     if training:
         if not (data.is_contiguous() or data.is_contiguous(memory_format=torch.channels_last)):
             data = data.contiguous()  # torch's loop over other strides is slower and sums with less care
-        result, mean, invstd = torch.native_batch_norm(data, gamma, beta, None, None, True, 0.0, eps)
+        if batch_statistics.applies(data):
+            result, mean, invstd = _ByBatchStatistics.apply(data, gamma, beta, eps)
+        else:
+            result, mean, invstd = torch.native_batch_norm(data, gamma, beta, None, None, True, 0.0, eps)
         if result.requires_grad:
             moving = (moving_mean.data, moving_var.data)
             result.register_hook(partial(_move, moving, mean, invstd, momentum, eps))
@@ -43,6 +47,28 @@ def normalize_batch(
         else:
             result = torch.batch_norm(data, gamma, beta, *moving, False, 0.0, eps, True)
     return (result.movedim(1, axis) if axis != 1 and result.dim() > 1 else result), mean, invstd
+
+
+class _ByBatchStatistics(torch.autograd.Function):
+    """torch's batch norm of channels-last images, by statistics that are summed with care."""
+
+    @staticmethod
+    def forward(ctx: Any, data, gamma, beta, eps):  # pyright: ignore[reportIncompatibleMethodOverride]
+        mean, variance = batch_statistics.batch_statistics(data)
+        invstd = (variance + eps).rsqrt_()
+        ctx.save_for_backward(data, gamma, mean, invstd)
+        ctx.eps = eps
+        ctx.mark_non_differentiable(mean, invstd)
+        return torch.batch_norm(data, gamma, beta, mean, variance, False, 0.0, eps, True), mean, invstd
+
+    @staticmethod
+    def backward(ctx: Any, head, *_):  # pyright: ignore[reportIncompatibleMethodOverride]
+        data, gamma, *statistics = ctx.saved_tensors
+        wanted = list(ctx.needs_input_grad[:3])
+        found = torch.ops.aten.native_batch_norm_backward(
+            head, data, gamma, None, None, *statistics, True, ctx.eps, wanted
+        )
+        return *found, None
 
 
 class _ByMovingStatistics(torch.autograd.Function):

@@ -201,8 +201,8 @@ def _convolve(data: Tensor, steps: Tensor, shift: Tensor | None, layer: Attrs, f
 
 
 def _dense_outputs(attrs: Attrs) -> tuple[str, ...]:
-    whole = attrs["quantized"] and not attrs["enable_float_output"]
-    return ("output", "min_output", "max_output") if whole else ("output",)
+    as_integers = attrs["quantized"] and not attrs["enable_float_output"]
+    return ("output", "min_output", "max_output") if as_integers else ("output",)
 
 
 @op("_sg_mkldnn_fully_connected", outputs=_dense_outputs, dtype="any", differentiable=False)

@@ -148,7 +148,7 @@ def scaled(weights: Tensors, grads: Tensors, rescale: float, clip: float | None)
     """clip(rescale * grad), in memory that the weights keep for it: a call instead of one for each of many arrays."""
     buffer = weights.buffer("scaled") if isinstance(weights, FixedTensors) else None
     if buffer is None:
-        return (Plain(grads) * rescale).between(-bound(clip), bound(clip)).tensors
+        return (Plain(grads) * rescale).clamp(-bound(clip), bound(clip)).tensors
     block, parts = buffer
     if block.numel() > LARGE * len(parts):  # one pass counts for more than calls
         factor = torch.full((), rescale, dtype=block.dtype)

@@ -97,7 +97,7 @@ class Value:
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def between(self, low: float, high: float) -> "Value":
+    def clamp(self, low: float, high: float) -> "Value":
         """The value cut off at two numbers."""
         if high == inf:
             return self
@@ -105,7 +105,7 @@ class Value:
         torch._foreach_clamp_max_(result, high)
         return Plain(result)
 
-    def root(self) -> "Value":
+    def sqrt(self) -> "Value":
         return Plain(torch._foreach_sqrt(self.tensors))
 
     def sign(self) -> "Value":
@@ -115,7 +115,7 @@ class Value:
     def absolute(self) -> "Value":
         return Plain(torch._foreach_abs(self.tensors))
 
-    def larger(self, other: "Value") -> "Value":
+    def maximum(self, other: "Value") -> "Value":
         return Plain(torch._foreach_maximum(self.tensors, other.tensors))
 
     def shrunk(self, by: float) -> "Value":

@@ -15,12 +15,12 @@ class _Histogram:
     def __init__(self, counts: np.ndarray, edges: np.ndarray, steps: int) -> None:
         self.counts, self.edges, self.steps = counts.astype(np.float32), edges, steps
         self.zero = len(counts) // 2
-        whole = counts.astype(np.int64)
-        self.below = np.concatenate([[0], np.cumsum(whole)])
-        self.filled = np.concatenate([[0], np.cumsum(whole != 0)])
+        integers = counts.astype(np.int64)
+        self.below = np.concatenate([[0], np.cumsum(integers)])
+        self.filled = np.concatenate([[0], np.cumsum(integers != 0)])
 
     def divergence(self, reach: int) -> np.float32:
-        """How far the middle `2 * reach + 1` bins, quantized, are from the whole; what lies outside goes to the ends.
+        """How far the middle `2 * reach + 1` bins, quantized, are from the histogram; what is outside goes to the ends.
 
         The first bin takes part in the reference only, as in MXNet.
         """

@@ -41,7 +41,7 @@ def histogram(data, bins=None, *, bin_cnt: int | None = None, range: Floats | No
 
 
 def _equal_bins(flat: torch.Tensor, count: int, low: float, high: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """Edges have the data's type, whole ones for integers, and elements next to one go where that edge says."""
+    """Edges have the data's type, integers for integers, and elements next to one go where that edge says."""
     if low == high:
         low, high = low - 0.5, high + 0.5
     steps = torch.arange(count + 1, dtype=torch.float64, device=flat.device)

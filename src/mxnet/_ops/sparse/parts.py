@@ -176,18 +176,18 @@ def rows_or_zeros(parts, wanted, count):
     return found if present is None else found.mul_(present.view(-1, *[1] * (data.dim() - 1)))
 
 
-def rows_for_update(parts, shape, rows, whole):
+def rows_for_update(parts, shape, rows, all_rows):
     """The values to write in an update of some rows: (values, positions of `rows` in them, rows they are stored for).
 
     They are the array's own memory if it stores these rows, else new. Rows that were not stored start as zeros; with
-    `whole`, all rows are stored from then on.
+    `all_rows`, all rows are stored from then on.
     """
     data, own = parts
     positions = positions_among(own, rows, shape[0])
-    if positions is not None and (not whole or len(own) == shape[0]):
+    if positions is not None and (not all_rows or len(own) == shape[0]):
         return data, positions, own
     dense = dense_of_rows(parts, shape)
-    if whole:
+    if all_rows:
         return dense, rows, torch.arange(shape[0], device=rows.device)
     stored = torch.unique(torch.cat([own, rows]))
     return dense.index_select(0, stored), positions_among(stored, rows, shape[0]), stored

@@ -63,8 +63,8 @@ def _dense(tensor: torch.Tensor) -> torch.Tensor:
     parts = tensor._values(), *indices_of(tensor)
     if is_csr(tensor):
         return _parts.dense_of_csr(parts, tensor.shape)
-    whole = len(parts[0]) == tensor.shape[0]  # nothing writes into values of a graph: no copy is needed
-    return parts[0].detach() if whole else _parts.dense_of_rows(parts, tensor.shape)
+    has_all_rows = len(parts[0]) == tensor.shape[0]  # nothing writes into values of a graph: no copy is needed
+    return parts[0].detach() if has_all_rows else _parts.dense_of_rows(parts, tensor.shape)
 
 
 def _coo(indices: torch.Tensor, values: torch.Tensor, sizes: Any) -> torch.Tensor:

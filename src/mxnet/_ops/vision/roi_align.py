@@ -335,8 +335,8 @@ def _rectangles(data: Tensor, plane: Tensor, y: Tensor, x: Tensor) -> Tensor:
     corner = y[:, None, :, :, None] * width + x[None, :, :, None, :]
     sums = total.take(plane * (height * width) + corner[:, :, :, None])
     area = (y[1] - y[0])[:, :, None] * (x[1] - x[0])[:, None, :]
-    whole = sums[1, 1] - sums[0, 1] - sums[1, 0] + sums[0, 0]
-    return (whole / area[:, None].clamp_min(1)).to(data.dtype)
+    region_sum = sums[1, 1] - sums[0, 1] - sums[1, 0] + sums[0, 0]
+    return (region_sum / area[:, None].clamp_min(1)).to(data.dtype)
 
 
 def _bin_bounds(rois: Tensor, spatial_scale: float, pooled: int, limit: torch.Size) -> tuple[Tensor, Tensor]:

@@ -520,14 +520,14 @@ class RowSparseNDArray(BaseSparseNDArray):
                 raise MXNetError(ROW_ORDER)
 
 
-def rows_for_update(rows, array, whole):
+def rows_for_update(rows, array, all_rows):
     """For an update of some rows: (values to write, positions of `rows` in them, stored rows or None if dense).
 
-    The values are the array's own memory, unless rows must be stored that were not; with `whole`, all rows are stored.
+    The values are the array's own memory, unless rows must be stored that were not; with `all_rows`, all of them.
     """
     if array.stype == "default":
         return plain_tensor(array), rows, None
-    return _parts.rows_for_update(array._parts, array.shape, rows, whole)
+    return _parts.rows_for_update(array._parts, array.shape, rows, all_rows)
 
 
 CLASSES = {"csr": CSRNDArray, "row_sparse": RowSparseNDArray}

@@ -412,7 +412,7 @@ def _update(op, inputs, parsed, in_place):
     if op.name == "ftrl_update" and weight.stype != "row_sparse":
         return None
     data, rows = grad._parts
-    targets = [rows_for_update(rows, array, whole=array is not weight) for array in (weight, *states)]
+    targets = [rows_for_update(rows, array, all_rows=array is not weight) for array in (weight, *states)]
     parts = [values.index_select(0, positions) for values, positions, _ in targets]
     fresh = _function(op, parts[0], data, *parts[1:], **parsed)
     for array, (values, positions, stored_rows), part in zip(states, targets[1:], parts[1:], strict=True):

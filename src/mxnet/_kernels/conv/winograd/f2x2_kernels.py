@@ -50,7 +50,7 @@ def input_transform(padded, down, right, channels, tiles, stride, first, last):
 @writes(12, floats=2)
 def _output_transform(write: Writer, channels, source, stride, bias, p0, p1, p2, p3, a0, a1, a2, a3, low, high):
     """One tile, all channels: four pixels."""
-    clamp = write.spread(low), write.spread(high)
+    clamp = write.broadcast(low), write.broadcast(high)
 
     def some(place, offset, _):
         def load(y, x):
@@ -62,7 +62,7 @@ def _output_transform(write: Writer, channels, source, stride, bias, p0, p1, p2,
             values = _output_points(*(column[y] for column in columns))
             for value, pixel, addend in zip(values, pixels, addends, strict=True):
                 total = value + shift + write.load(write.at(addend, offset))
-                write.store(total.between(*clamp), write.at(pixel, offset))
+                write.store(total.clamp(*clamp), write.at(pixel, offset))
         return write.at(offset, VECTOR_BYTES), []
 
     write.loop(source, write.at(source, channels), VECTOR_BYTES, channels.type(0), [], some)

@@ -124,16 +124,16 @@ def _gradient_transform_kernel(transform, side: int):
 def _input_adjoint(write: Writer, source, stride, pixels, offset, done):
     for number, value in enumerate(_rows_and_columns(_input_points_adjoint, _load(write, source, stride), 6)):
         place = _pixel(write, pixels, number, offset)
-        write.store(write.load(place) + write.behind(done, value, write.zeros()), place)
+        write.store(write.load(place) + write.blend(done, value, write.zeros()), place)
 
 
 def _output_transform_kernel(transform):
     @writes(6, floats=2, lanes=WIDE)
     def kernel(write: Writer, source, stride, pixels, addends, bias, offset, low, high):
-        clamp, shift = (write.spread(low), write.spread(high)), write.load(write.at(bias, offset))
+        clamp, shift = (write.broadcast(low), write.broadcast(high)), write.load(write.at(bias, offset))
         for number, value in enumerate(_rows_and_columns(transform, _load(write, source, stride), 6)):
             total = value + shift + write.load(_pixel(write, addends, number, offset))
-            write.store(total.between(*clamp), _pixel(write, pixels, number, offset))
+            write.store(total.clamp(*clamp), _pixel(write, pixels, number, offset))
 
     return kernel
 
@@ -293,8 +293,8 @@ def _weight_transform(write: Writer, kernels, along, matrices, apart):
         places = [write.at(kernels, write.times(along, first + lane)) for lane in range(LANES)]
         for place in places:
             write.prefetch(write.at(place, AHEAD))
-        parts.append([*eight.transposed([eight.load(place) for place in places]), eight.picked(places, LAST)])
-    nine = parts[0] if len(parts) == 1 else [write.joined(*both) for both in zip(*parts, strict=True)]
+        parts.append([*eight.transpose([eight.load(place) for place in places]), eight.gather(places, LAST)])
+    nine = parts[0] if len(parts) == 1 else [write.concat(*both) for both in zip(*parts, strict=True)]
     _store(write, _rows_and_columns(_weight_points, nine, 3), matrices, apart)
 
 
@@ -306,11 +306,11 @@ def _weight_adjoint(write: Writer, matrices, apart, kernels):
         list(_rows_and_columns(_weight_points_adjoint, _load(write, matrices, apart), 6)),
     )
     for first in range(0, WIDE, LANES):
-        part = [write.mixed(lanes, lanes, list(range(first, first + LANES))) for lanes in nine]
+        part = [write.shuffle(lanes, lanes, list(range(first, first + LANES))) for lanes in nine]
         places = [write.at(kernels, (first + lane) * KERNEL) for lane in range(LANES)]
-        for lanes, place in zip(eight.transposed(part[:LANES]), places, strict=True):
+        for lanes, place in zip(eight.transpose(part[:LANES]), places, strict=True):
             eight.store(lanes, place)
-        eight.put(part[LANES], places, LAST)
+        eight.scatter(part[LANES], places, LAST)
 
 
 @_compiled(f"void({numbers(10)})")
