@@ -71,6 +71,7 @@ _FILE = Path(__file__).with_name("fallback_words.txt")
 _WORDS = entries(_FILE)
 
 
+_HOW = "NumPy computes it on a copy in host memory: there is no gradient, and a GPU waits."
 _RETURNED = "ndarray, or a number or a tuple as NumPy returns it\n    New arrays on the context of the inputs."
 
 
@@ -80,9 +81,7 @@ def _docstring(name):
         return f"NumPy's own {name}, computed on a copy, without a gradient."
     meanings, example = _WORDS[name]
     known = {**_WORDS["*"].meanings, **meanings}
-    lines = [
-        f"{known['about']}\n\nNumPy computes it on a copy in host memory: there is no gradient, and a GPU waits.\n\nParameters\n----------"
-    ]
+    lines = [f"{known['about']}\n\n{_HOW}\n\nParameters\n----------"]
     for parameter in known["takes"].split():
         kind, _, meaning = known[parameter].partition("; ")
         lines.append(f"{parameter} : {kind}\n    {meaning}")

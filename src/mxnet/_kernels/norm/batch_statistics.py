@@ -2,7 +2,7 @@
 
 For channels-last images torch adds the pixels of a channel one after the other, in single precision: for 8 images of
 112 x 112 the result of its batch norm is off by 1e-5, for NCHW by 1e-7. Here neighbouring pixels count as pixels of
-different channels, whose statistics are joined in double precision. This takes as long.
+different channels, whose statistics are joined. This takes as long.
 """
 
 import functools
@@ -29,10 +29,9 @@ def applies(data: Tensor) -> bool:
 
 
 def batch_statistics(data: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and variance of each channel, in double precision."""
+    """Mean and variance of each channel."""
     groups, channels = _groups(data.numel() // data.shape[1]), data.shape[1]
     grouped = data.permute(0, 2, 3, 1).reshape(1, -1, 1, groups * channels).permute(0, 3, 1, 2)
-    found = torch.ops.aten.batch_norm_update_stats(grouped, None, None, 0.0)
-    means, variances = (t.double().view(groups, channels) for t in found)
-    between, mean = torch.var_mean(means, 0, correction=0)
-    return mean, between.add_(variances.mean(0))
+    means, variances = torch.ops.aten.batch_norm_update_stats(grouped, None, None, 0.0)
+    between, mean = torch.var_mean(means.view(groups, channels), 0, correction=0)
+    return mean, between.add_(variances.view(groups, channels).mean(0))

@@ -33,7 +33,7 @@ class _FusedNorm(torch.autograd.Function):
             result = _temporary_like(data)
             statistics = passes.forward(data, addend, gamma, beta, ctx.eps, ctx.relu, result)
         else:
-            mean, variance = batch_statistics(data)
+            mean, variance = (one.double() for one in batch_statistics(data))
             invstd = (variance + ctx.eps).rsqrt()
             factors = (gamma * invstd).float()
             statistics = torch.stack((mean.float(), invstd.float(), factors, (beta - mean * factors).float()))

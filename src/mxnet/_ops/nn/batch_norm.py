@@ -55,12 +55,11 @@ class _ByBatchStatistics(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, data, gamma, beta, eps):  # pyright: ignore[reportIncompatibleMethodOverride]
         mean, variance = batch_statistics.batch_statistics(data)
-        invstd = (variance + eps).rsqrt().float()
-        mean = mean.float()
+        invstd = (variance + eps).rsqrt_()
         ctx.save_for_backward(data, gamma, mean, invstd)
         ctx.eps = eps
         ctx.mark_non_differentiable(mean, invstd)
-        return torch.batch_norm(data, gamma, beta, mean, variance.float(), False, 0.0, eps, True), mean, invstd
+        return torch.batch_norm(data, gamma, beta, mean, variance, False, 0.0, eps, True), mean, invstd
 
     @staticmethod
     def backward(ctx: Any, head, *_):  # pyright: ignore[reportIncompatibleMethodOverride]
