@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ._core.errors import MXNetError
-from ._core.heap import keep_freed
+from ._core.machine.heap import keep_freed
 from ._core.modes import MODES
 from ._core.writes import wrote_anywhere
 from ._device.backward import BackwardPass, as_the_caller

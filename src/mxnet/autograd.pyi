@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from typing import Any
 import torch
 from ._core.errors import MXNetError as MXNetError
-from ._core.heap import keep_freed as keep_freed
+from ._core.machine.heap import keep_freed as keep_freed
 from ._core.modes import MODES as MODES
 from ._core.writes import wrote_anywhere as wrote_anywhere
 from ._device.backward import BackwardPass as BackwardPass

@@ -8,7 +8,7 @@ import torch
 from ._core.dtypes import dtype_name
 from ._core.environment import is_on
 from ._core.errors import FaultyOutputs, MXNetError, ValueFault
-from ._core.heap import keep_freed
+from ._core.machine.heap import keep_freed
 from ._core.modes import MODES
 from ._core.writes import wrote, wrote_anywhere
 from ._device.backward import BackwardPass

@@ -17,7 +17,7 @@ from ._core.environment import is_on as is_on
 from ._core.errors import FaultyOutputs as FaultyOutputs
 from ._core.errors import MXNetError as MXNetError
 from ._core.errors import ValueFault as ValueFault
-from ._core.heap import keep_freed as keep_freed
+from ._core.machine.heap import keep_freed as keep_freed
 from ._core.modes import MODES as MODES
 from ._core.writes import wrote as wrote
 from ._core.writes import wrote_anywhere as wrote_anywhere

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from mxnet._core import amx
+from mxnet._core.machine import amx
 
 RECORD = "processor\t: 0\ncpuid level\t: {level}\nflags\t\t: fpu avx2 avx512f {flags}\n\nprocessor\t: 1\n"
 

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from mxnet._core import cache_folder
+from mxnet._core.machine import cache_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="owners and modes of files are those of POSIX")
 

@@ -7,12 +7,12 @@ import sys
 import pytest
 
 from mxnet import MXNetError
-from mxnet._core import heap
+from mxnet._core.machine import heap
 
 PROGRAM = """
 import resource
 from mxnet import nd
-from mxnet._core import heap
+from mxnet._core.machine import heap
 
 x = nd.ones((1, 1 << 20))
 heap.keep_freed()

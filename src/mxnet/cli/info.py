@@ -6,7 +6,7 @@ import shutil
 import sys
 from importlib import metadata
 
-from .._core.cache_folder import kernel_folder
+from .._core.machine.cache_folder import kernel_folder
 from .._core.version import MXNET_VERSION, REMX_VERSION
 from ._output import add_json, print_json, table
 

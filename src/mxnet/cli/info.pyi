@@ -13,7 +13,7 @@ import platform
 import shutil
 import sys
 from importlib import metadata
-from .._core.cache_folder import kernel_folder as kernel_folder
+from .._core.machine.cache_folder import kernel_folder as kernel_folder
 from .._core.version import MXNET_VERSION as MXNET_VERSION
 from .._core.version import REMX_VERSION as REMX_VERSION
 from ._output import add_json as add_json

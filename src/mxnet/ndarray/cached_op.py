@@ -5,7 +5,7 @@ from operator import attrgetter
 import torch
 
 from .._core.errors import MXNetError
-from .._core.heap import keep_freed
+from .._core.machine.heap import keep_freed
 from .._core.modes import MODES
 from .._core.writes import wrote_anywhere
 from .._device import graphs

@@ -2,7 +2,7 @@
 
 Importing this module asks for numba. numba's own settings stay as they are: only kernels of this package are kept
 here, and `NUMBA_CACHE_DIR` wins. A folder that cannot be written is still read; one that other users can write is not
-(see `_core.cache_folder`).
+(see `_core.machine.cache_folder`).
 """
 
 import functools
@@ -18,7 +18,7 @@ from zlib import crc32
 import numba
 from numba.core import caching, config
 
-from ..._core.cache_folder import kernel_folder, make_folder
+from ..._core.machine.cache_folder import kernel_folder, make_folder
 from ..._core.version import REMX_VERSION
 from .loader import ending
 

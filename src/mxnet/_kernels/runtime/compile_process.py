@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ..._core.cache_folder import make_folder
+from ..._core.machine.cache_folder import make_folder
 
 _PROGRAM = f"from {__name__} import main; main()"
 _LEAST_URGENT = 10

@@ -8,7 +8,7 @@ import ctypes
 import os
 from functools import cache
 
-from .environment import whole_number
+from ..environment import whole_number
 
 VARIABLE = "MXNET_KEPT_MEMORY"  # megabytes; 0 leaves the C library as it is
 KEPT = 512
