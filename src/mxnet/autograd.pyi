@@ -36,8 +36,8 @@ from .ndarray._dispatch.invoke import CONSUMED as CONSUMED
 from .ndarray._dispatch.invoke import graph_tensor as graph_tensor
 from .ndarray._dispatch.invoke import in_graph as in_graph
 from .ndarray._dispatch.invoke import plain_tensor as plain_tensor
-from .ndarray._variables import Variable as Variable
-from .ndarray._variables import mark_variable as mark_variable
+from .ndarray._variables import Variable as _Variable
+from .ndarray._variables import mark_variable as _mark_variable
 from .ndarray.ndarray import NDArray as NDArray
 from .ndarray.ndarray import wrap as wrap
 NOT_IN_GRAPH: str
@@ -96,4 +96,4 @@ class _Node(torch.autograd.Function):
     contexts: Any
     number: int
 def record_function(compute: Any, inputs: Any, outputs: Any) -> Any: ...
-__all__ = ['Any', 'BackwardPass', 'CONSUMED', 'CodeType', 'ENGINE', 'Function', 'MODES', 'MXCallbackList', 'MXNetError', 'NDArray', 'NOT_IN_GRAPH', 'NO_INPUTS', 'TYPE_CHECKING', 'Variable', 'as_the_caller', 'backward', 'c_array', 'c_array_buf', 'c_handle_array', 'check_call', 'explained', 'get_symbol', 'grad', 'graph_tensor', 'in_graph', 'integer_gradient', 'is_recording', 'is_training', 'keep_freed', 'mark_variable', 'mark_variables', 'pause', 'plain_tensor', 'predict_mode', 'record', 'record_function', 'set_recording', 'set_training', 'sys', 'tells_exhaustion', 'to_dtype', 'torch', 'train_mode', 'wait_for_all', 'wrap', 'wrote_anywhere']
+__all__ = ['Any', 'BackwardPass', 'CONSUMED', 'CodeType', 'ENGINE', 'Function', 'MODES', 'MXCallbackList', 'MXNetError', 'NDArray', 'NOT_IN_GRAPH', 'NO_INPUTS', 'TYPE_CHECKING', 'as_the_caller', 'backward', 'c_array', 'c_array_buf', 'c_handle_array', 'check_call', 'explained', 'get_symbol', 'grad', 'graph_tensor', 'in_graph', 'integer_gradient', 'is_recording', 'is_training', 'keep_freed', 'mark_variables', 'pause', 'plain_tensor', 'predict_mode', 'record', 'record_function', 'set_recording', 'set_training', 'sys', 'tells_exhaustion', 'to_dtype', 'torch', 'train_mode', 'wait_for_all', 'wrap', 'wrote_anywhere']

@@ -506,7 +506,7 @@ def ftrl_update(weight: NDArray | None = ..., grad: NDArray | None = ..., z: NDA
     ...
 
 def gamma(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Gamma function Γ; Γ(n) is (n - 1)! for whole numbers.'
+    'Gamma function Γ; Γ(n) is (n - 1)! for integers.'
     ...
 
 def gammaln(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:

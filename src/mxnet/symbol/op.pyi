@@ -506,7 +506,7 @@ def ftrl_update(weight: Symbol | None = ..., grad: Symbol | None = ..., z: Symbo
     ...
 
 def gamma(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Gamma function Γ; Γ(n) is (n - 1)! for whole numbers.'
+    'Gamma function Γ; Γ(n) is (n - 1)! for integers.'
     ...
 
 def gammaln(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
