@@ -38,7 +38,7 @@ METHODS_WITHOUT = {
     "NotebookHandler": "html",  # what a notebook shows; tests/test_notebook.py draws it
     "PCC": "global_sum_metric sum_metric",  # sums that `get` divides
     "PearsonCorrelation": "reset_micro update_cov update_variance",  # steps of `update`
-    "Run": "after_batch after_epoch batches epochs feed watch",  # parts of a loop, which the class shows as a whole
+    "Run": "after_batch after_epoch feed watch",  # what `epochs`, `batches`, Module.fit and Estimator.fit call
     "Symbol": "as_in_context asnumpy asscalar backward copy detach explain gradient shape wait_to_read",
     "Updater": "takes_all",  # what a Trainer asks
 }

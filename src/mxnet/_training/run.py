@@ -141,9 +141,29 @@ class Run:
 
     # ------------------------------------------------------------------ loops
     def epochs(self, count):
-        """The numbers of the epochs that are left of `count`; each is saved when its body has run.
+        """Iterate over the epochs that are left of `count`; a checkpoint is saved at the end of each.
 
-        SIGTERM is waited for inside: the batch is finished and saved, then the program ends.
+        The first call resumes from the latest checkpoint, if there is one. On SIGTERM the current batch is finished and
+        saved, then the program ends.
+
+        Parameters
+        ----------
+        count : int
+            The number of epochs of the whole training, counted from its very beginning.
+
+        Returns
+        -------
+        generator of int
+            The number of each epoch, counted from 0.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(1, in_units=2)
+        >>> net.initialize()
+        >>> list(mx.checkpoint.Run("runs/epochs", net).epochs(2))
+        [0, 1]
+        >>> list(mx.checkpoint.Run("runs/epochs", net).epochs(3))  # two of them are done
+        [2]
         """
         if not self._begun:
             self.resume()
@@ -163,7 +183,31 @@ class Run:
         return self._feed
 
     def batches(self, source):
-        """The batches of this epoch that are left. Metrics are reset, and iterators of mx.io, where an epoch begins."""
+        """Iterate over the batches of this epoch that are left.
+
+        At the beginning of an epoch, metrics of the run are reset, and so are iterators of `mx.io`. A checkpoint is
+        saved every `every` batches.
+
+        Parameters
+        ----------
+        source : DataLoader, DataIter or iterable
+            Where the batches come from.
+
+        Returns
+        -------
+        generator
+            What `source` yields.
+
+        Examples
+        --------
+        >>> net = mx.gluon.nn.Dense(1, in_units=2)
+        >>> net.initialize()
+        >>> run = mx.checkpoint.Run("runs/batches", net)
+        >>> loader = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(mx.nd.ones((4, 2))), batch_size=2)
+        >>> for epoch in run.epochs(1):
+        ...     print([batch.shape for batch in run.batches(loader)])
+        [(2, 2), (2, 2)]
+        """
         if not self.batch:
             for part in self.parts:
                 if isinstance(part, EvalMetric):
