@@ -238,6 +238,8 @@ def slopes(step, count):
     gc.collect()
     gc.freeze()  # what is there already need not be looked at again and again
     try:
+        for _ in range(count // 8):  # entries of caches that are frozen, thus not counted, make room for new ones
+            step()
         for number in range(count - count // 2):
             step()
             if number % max(1, count // SAMPLES) == 0:
