@@ -158,7 +158,7 @@ class CachedOp:
         """What runs a program by CUDA graphs; None if inputs are sparse, or Python code takes part in it."""
         key = id(program), train
         if key not in self._graphed:
-            states = set(program.states) if train else ()
+            states = set(program.states)  # written where they are: a graph must not have copies of them
             changing = [i for i in self.flags.get("data_indices", range(len(self._inputs))) if i not in states]
             run = graphs.Graphed(lambda tensors: program.run(tensors, train), len(self._inputs), changing, self._title)
             plain = not program.dense or _runs_python(program.nodes) or observe.watching_graphs()
@@ -175,7 +175,8 @@ class CachedOp:
         run = program.run if self._monitor is None else self._watched(program)
         if self._graphed is not None and self._monitor is None:
             graphed = self._replayed(program, train)
-            run = run if graphed is None else lambda tensors, train: _noted(graphed(tensors), train or recording)
+            wrote = train or recording or program.writes_in_inference
+            run = run if graphed is None else lambda tensors, train: _noted(graphed(tensors), wrote)
         if before is recording:
             return run(tensors, train)
         torch._C._set_grad_enabled(recording)

@@ -131,6 +131,19 @@ def test_new_values_of_parameters_are_seen_and_new_memory_is_captured_anew(runti
     assert runtime.captures == 2
 
 
+def test_arrays_that_an_operator_writes_are_written_by_replays(runtime):
+    found = []
+    for static in (True, False):
+        net = nn.HybridLambda(lambda F, w, g, m: F.sgd_mom_update(w, g, m, lr=0.1, momentum=0.9))
+        net.hybridize(static_alloc=static, static_shape=static)
+        w, momentum = nd.ones((3,), ctx=GPU), nd.zeros((3,), ctx=GPU)
+        for i in range(graphs.WARM_UPS + 3):
+            w = net(w, batch(i, 3, shape=()), momentum)
+        found.append([w.asnumpy(), momentum.asnumpy()])
+    assert runtime.captures == 1
+    np.testing.assert_allclose(*found, rtol=1e-5)
+
+
 def test_weights_in_front_of_a_batch_norm_may_change(runtime):
     net, plain = convolutions(), convolutions(static=False)
     for i in range(graphs.WARM_UPS + 2):

@@ -31,7 +31,8 @@ class _Recorder(TorchDispatchMode):
             raise RuntimeError(REFUSED)
         for tensor in _tensors(result):
             self.made.add(tensor.untyped_storage()._cdata)
-        if any(t.is_cuda for t in _tensors([*_tensors(result), *args])):  # what the host computes is not in a graph
+        taken = [t for value in (result, *args) for t in _tensors(value)]  # lists of tensors among the arguments
+        if any(t.is_cuda for t in taken):  # what the host computes is not in a graph
             self.calls.append((func, args, kwargs, result))
         return result
 
