@@ -202,10 +202,10 @@ def logical_not(data):
     return without_gradient(lambda x: torch.logical_not(x).to(x.dtype), data)
 
 
-def _hard_sigmoid_slope(alpha: float, beta: float):
+def _hard_sigmoid_slope(alpha: float):
     def slope(inputs, outputs, heads):
-        line = (alpha * inputs[0]).add_(beta)
-        return kept(heads[0] * alpha, marks(torch.gt, line, 0).mul_(marks(torch.lt, line, 1)))
+        inside = marks(torch.gt, outputs[0], 0).mul_(marks(torch.lt, outputs[0], 1))
+        return kept(heads[0] * alpha, inside)
 
     return slope
 
@@ -215,7 +215,7 @@ def hard_sigmoid(data, *, alpha: float = 0.2, beta: float = 0.5):
     """`alpha * data + beta`, cut off at 0 and 1."""
     if not data.is_floating_point():
         raise MXNetError("hard_sigmoid needs a floating point array; cast it first")
-    return with_gradient(lambda x: (alpha * x + beta).clamp(0, 1), _hard_sigmoid_slope(alpha, beta), data)
+    return with_gradient(lambda x: (alpha * x).add_(beta).clamp_(0, 1), _hard_sigmoid_slope(alpha), data)
 
 
 def _smooth_l1(square: float) -> Unary:
