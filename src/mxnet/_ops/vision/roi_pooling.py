@@ -14,7 +14,7 @@ from ..registry.gradient import with_gradient
 from ..registry.registry import op
 
 
-def _pooled(attrs, shapes):
+def _output_shape(attrs, shapes):
     """The output's shape without a run on torch's meta device, which would load its compiler."""
     data, rois = shapes
     if not data or not rois or not all((*data, *rois)) or len(data) != 4 or len(rois) != 2 or rois[1] != 5:
@@ -22,7 +22,7 @@ def _pooled(attrs, shapes):
     return [(rois[0], data[1], *attrs["pooled_size"])]
 
 
-@op("ROIPooling", shape=_pooled)
+@op("ROIPooling", shape=_output_shape)
 def roi_pooling(data, rois, *, pooled_size: Sizes, spatial_scale: Fraction):
     """The maxima of `pooled_size` bins of each region; a row of `rois` is (image number, x1, y1, x2, y2)."""
     if data.dim() != 4 or rois.dim() != 2 or rois.shape[1] != 5:
