@@ -15,17 +15,20 @@ ONEDNN = "oneDNN's operators are the CPU's, and the test binds on mx.cpu()"
 HALVES = "the CPU rounds halves at every step as MXNet's CPU kernels do, a GPU does not"
 INITIAL = "the initializer is given an array of the GPU, and draws from the GPU's stream, as in MXNet"
 ONCE = "a GPU reports an index out of bound once, where the program next waits for any array"
+UNCHECKED = "indices on a GPU are not checked when an array is made, which would wait for the device"
 BYTES = "the bytes of a file name the context, which is gpu(0)"
 
 EXPECTED = {
     "ndarray/test_array_corners.py::test_wrong_keys_are_told_in_mxnet_words[key3": LATE,
     "ndarray/test_array_corners.py::test_wrong_keys_are_told_in_mxnet_words[key4": LATE,
+    "ndarray/test_bad_indices.py": UNCHECKED,
     "ndarray/test_contexts_of_results.py::test_results_are_on_the_cpu[cpu_pinned-mixed": CPU_BOUND,
     "ndarray/test_contexts_of_results.py::test_results_are_on_the_cpu[cpu_shared-mixed": CPU_BOUND,
     "ndarray/test_files.py::test_pickles_are_mxnets": BYTES,
     "ndarray/test_ndarray.py::test_out_of_bounds": LATE,
     "ndarray/test_ndarray.py::test_printing": PRINTED,
     "ndarray/test_random.py::test_choices_and_their_log_likelihoods": STREAM,
+    "ndarray/test_random.py::test_counts_that_no_integer_holds": STREAM,
     "ndarray/test_random.py::test_counts_whose_parameters_are_in_half_precision": STREAM,
     "ndarray/test_random.py::test_gamma_numbers_that_nobody_would_find_are_refused": LATE,
     "ndarray/test_random.py::test_parameters_in_half_precision_round_at_every_step": STREAM,
@@ -74,6 +77,7 @@ EXPECTED = {
     "training/test_training_recorded.py::test_a_trainer_gives_the_modules_weights_on_any_number_of_contexts[1": INITIAL,
     "training/test_training_recorded.py::test_a_trainer_gives_the_modules_weights_on_any_number_of_contexts[4": TWO,
     "training/test_training_recorded.py::test_a_module_gives_the_same_weights_on_four_gpus": TWO,
+    "numpy/test_reductions.py::test_complex_eigenvalues_are_refused": LATE,
     "numpy/test_builtin.py::test_a_mask_that_does_not_fit_is_refused": LATE,
     "numpy/test_corners.py::test_graphs_look_for_places_and_check": LATE,
     "numpy/test_corners.py::test_values[<lambda>-array(": PRINTED,
@@ -124,4 +128,5 @@ SOME = (
     "test_every_output",
     "test_training_changes",
     "test_gamma_numbers",
+    "test_bad_indices",
 )

@@ -120,6 +120,7 @@ struct DeviceAllocator final : c10::Allocator {
     Device device(c10::kCUDA, current_device);
     if (!n) return {nullptr, nullptr, &release, device};
     void* host = aligned_alloc(LINE, (n + LINE - 1) / LINE * LINE);
+    TORCH_CHECK_WITH(OutOfMemoryError, host, "CUDA out of memory. Tried to allocate ", n / 1048576.0, " MiB.");
     try { take(host, n, current_device); } catch (...) { free(host); throw; }
     void* p = device_address(host);
     return {p, p, &release, device};
