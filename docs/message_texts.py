@@ -1,4 +1,4 @@
-"""The words of the page of mistakes, in English and Chinese: titles, and in Chinese why each happens and what to do."""
+"""Texts of docs/messages.md in English and Chinese: the titles, and the Chinese explanations of causes and remedies."""
 # ruff: noqa: E501 - Chinese characters count double
 
 # mistake -> (English title, Chinese title, why and what to do in Chinese)
@@ -9,17 +9,17 @@ TITLES = {
         "消息给出最相近的参数名。",
     ),
     "layer_argument_of_the_operator": (
-        "A layer is given an argument of the operator",
+        "A layer is called with an argument name of the operator",
         "给层写了算子的参数名",
         "Gluon 的层和算子的参数名不同：`kernel_size`、`strides`、`padding`，而不是 `kernel`、`stride`、`pad`。",
     ),
     "optimizer_argument_for_the_trainer": (
-        "An argument of the optimizer is given to the Trainer",
+        "An optimizer argument is passed to the Trainer directly",
         "把优化器的参数直接给了 Trainer",
         "优化器的参数放在一个字典里，作为第三个参数。",
     ),
     "metric_argument_of_another_library": (
-        "The argument of a metric has another name",
+        "A metric's argument has another name in MXNet",
         "评价指标的参数名不同",
         "MXNet 把它叫作 `top_k`。",
     ),
@@ -39,7 +39,7 @@ TITLES = {
         "MXNet 接受任何名字，当作 `local`；ReMX 也接受，但会给出警告。",
     ),
     "layers_for_the_constructor": (
-        "Layers are given to the constructor of a Sequential",
+        "Layers are passed to the constructor of Sequential",
         "把层传给了 Sequential 的构造函数",
         "构造函数的第一个参数是前缀；用 `net.add(...)` 加入层。",
     ),
@@ -59,42 +59,42 @@ TITLES = {
         "数据集抛出的异常原样传出，并注明样本的下标；多进程和多线程时也一样。`on_error=\"skip\"` 会跳过它。",
     ),
     "loader_without_a_batch_size": (
-        "A DataLoader without a batch size",
+        "A DataLoader is created without a batch size",
         "DataLoader 没有给出批量大小",
         "写明 `batch_size`，或者给出 `batch_sampler`。",
     ),
     "label_with_another_name": (
-        "The label of a Module has another name",
+        "The label of a Module has a different name",
         "Module 的标签名不同",
         "标签的名字是输出层的名字加上 `_label`。把输出层命名为 `softmax`，或写 `label_names=['out_label']`。",
     ),
     "fit_without_labels": (
-        "An iterator without labels is given to `fit`",
+        "`fit` is called with an iterator without labels",
         "给 `fit` 的迭代器没有标签",
         "训练需要标签：给 `NDArrayIter` 传入标签，并让两边的名字一致。",
     ),
     "fit_without_epochs": (
-        "`fit` without the number of epochs",
+        "`fit` is called without the number of epochs",
         "`fit` 没有给出训练轮数",
         "写明 `num_epoch`。",
     ),
     "rows_of_different_lengths": (
-        "Rows of different lengths make no array",
+        "An array is created from rows of different lengths",
         "各行长度不同，不能组成数组",
         "先把各行补到同样的长度。",
     ),
     "numpy_beside_an_array": (
-        "An NDArray and a NumPy array in one operation",
+        "An operation mixes an NDArray and a NumPy array",
         "NDArray 和 NumPy 数组一起运算",
         "先用 `mx.nd.array` 转换。",
     ),
     "shapes_that_do_not_broadcast": (
-        "Shapes that cannot be broadcast",
+        "Shapes cannot be broadcast",
         "形状不能广播",
         "从最后一个轴往前看，两个长度必须相等，或者其中一个是 1。",
     ),
     "shapes_that_cannot_be_joined": (
-        "Arrays that cannot be joined",
+        "Arrays cannot be concatenated",
         "数组不能拼接",
         "除了拼接的轴以外，其余各轴的长度必须相同。",
     ),
@@ -109,7 +109,7 @@ TITLES = {
         "长度为 2 的轴只有下标 0 和 1（或 -1 和 -2）。",
     ),
     "picture_smaller_than_the_kernel": (
-        "A picture is smaller than the kernel",
+        "An image is smaller than the kernel",
         "图片比卷积核还小",
         "加上填充（padding），或者在这一层之前少做一些池化。",
     ),
@@ -129,7 +129,7 @@ TITLES = {
         "换一个批量大小，或写 `even_split=False`。",
     ),
     "bound_without_shapes": (
-        "`simple_bind` without the shapes of the inputs",
+        "`simple_bind` is called without the shapes of the inputs",
         "`simple_bind` 没有给出输入的形状",
         "给出推断不出来的形状，例如 `simple_bind(mx.cpu(), data=(2, 3))`。",
     ),
@@ -149,12 +149,12 @@ TITLES = {
         "消息列出所有参数及其含义，最后给出最相近的名字。",
     ),
     "one_hot_labels": (
-        "One-hot labels for a loss that wants class numbers",
+        "One-hot labels are passed to a loss that expects class indices",
         "损失函数要类别编号，给的却是 one-hot 标签",
         "`SoftmaxCrossEntropyLoss` 默认要类别编号；one-hot 标签要用 `sparse_label=False`。",
     ),
     "data_elsewhere": (
-        "The data is on another device than the network",
+        "The data and the network are on different devices",
         "数据和网络不在同一个设备上",
         "网络的参数只在 `cpu(0)` 上，数据却在 `cpu(1)` 上。用 `x.as_in_context(...)` 把数据复制过去，或用 `net.initialize(ctx=[...])` 在每个设备上都初始化。",
     ),
@@ -169,27 +169,27 @@ TITLES = {
         "延后初始化的参数要等第一次前向计算时才知道形状。先让一个小批量通过网络，或者在建层时写明 `in_units` 等。",
     ),
     "other_input_size": (
-        "The input has another size than the layer was made for",
+        "The input size differs from the size that the layer was created for",
         "输入的大小与层不符",
         "层记住了第一个小批量的大小。换了输入大小，就要给它同样大小的数据，或者重新建层。",
     ),
     "pictures_with_channels_last": (
-        "Pictures with their channels last",
+        "Images have their channels last",
         "图像的通道放在了最后",
         "卷积层要求 (批量, 通道, 高, 宽)。把 (高, 宽, 通道) 的图像转置一下，例如用 `transforms.ToTensor()`。",
     ),
     "mixed_dtypes": (
-        "Two dtypes in one operation",
+        "An operation mixes two dtypes",
         "一次运算里有两种数据类型",
         "数据类型不会自动提升。用 `astype` 转换其中一个，NumPy 数组常常是 `float64`。",
     ),
     "numpy_into_a_network": (
-        "A NumPy array goes into a network",
+        "A NumPy array is passed to a network",
         "把 NumPy 数组直接送进网络",
         "先用 `mx.nd.array` 把它变成 NDArray。",
     ),
     "written_while_recording": (
-        "Writing into an array while recording",
+        "An array is modified in place while recording",
         "记录时原地写入数组",
         "数组已经在计算图里，改写它会使梯度失去意义。改成生成新数组，或者移到 `record` 之外。",
     ),
@@ -199,62 +199,62 @@ TITLES = {
         "没有任何计算被记录。把前向计算和损失写进 `with autograd.record():`。",
     ),
     "backward_twice": (
-        "`backward` twice on the same graph",
+        "`backward` is called twice on the same graph",
         "对同一个计算图两次 `backward`",
         "第一次 `backward` 之后计算图已被释放。需要两次时，第一次写 `backward(retain_graph=True)`。",
     ),
     "step_without_backward": (
-        "A step without a new gradient",
+        "`step` is called without a new gradient",
         "没有新的梯度就 `step`",
         "上次 `step` 以来没有调用过 `backward`，或者前向计算不在 `record` 里。",
     ),
     "parameter_missing_in_file": (
-        "A parameter is missing in a file",
+        "A parameter is missing from a file",
         "文件里缺少某个参数",
         "文件与网络的结构不同。允许缺少时写 `load_parameters(..., allow_missing=True)`。",
     ),
     "parameter_of_another_shape": (
-        "A parameter in a file has another shape",
+        "A parameter in a file has a different shape",
         "文件里的参数形状不同",
         "保存文件的网络各层大小不同。按同样的大小建网络，或者不读入这一层、重新训练它。",
     ),
     "another_prefix": (
-        "The file was saved by a network of another prefix",
+        "The file was saved by a network with a different prefix",
         "文件由另一个前缀的网络保存",
         "`collect_params().save` 按带前缀的全名保存。改用 `net.save_parameters` 和 `net.load_parameters`，或者给网络同样的 `prefix`。",
     ),
     "no_such_file": (
-        "There is no such file",
+        "The file does not exist",
         "没有这个文件",
         "提示里列出了那个文件夹里同类的文件。检查路径和当前目录。",
     ),
     "label_of_another_length": (
-        "More or fewer labels than predictions",
+        "The numbers of labels and predictions differ",
         "标签和预测的个数不同",
         "小批量里每个样本要有一个标签。",
     ),
     "label_of_another_shape": (
-        "Labels of another shape than the predictions",
+        "The shapes of labels and predictions differ",
         "标签和预测的形状不同",
         "`L2Loss` 一类的损失要求两者元素个数相同。",
     ),
     "gpu_that_is_not_there": (
-        "A GPU is asked for where there is none",
+        "A GPU is requested on a machine without one",
         "没有 GPU 却要用 GPU",
         "用 `mx.cpu()`；只想在 CPU 上试运行 GPU 代码时，设 `MXNET_VIRTUAL_GPUS=2`。",
     ),
     "branch_on_a_symbol": (
-        "`if` on a value in `hybrid_forward`",
+        "`hybrid_forward` uses `if` on a value",
         "在 `hybrid_forward` 里对数值用 `if`",
         "混合式编程时符号还没有数值，Python 无法据此分支。用 `F.where` 或 `F.contrib.cond`，或者不对这个块调用 `hybridize`。",
     ),
     "shape_of_a_symbol": (
-        "`x.shape` in `hybrid_forward`",
+        "`hybrid_forward` uses `x.shape`",
         "在 `hybrid_forward` 里用 `x.shape`",
         "符号没有形状。`F.reshape` 里用 0 保持某一维，用 -1 让它自动推断。",
     ),
     "samples_of_different_shapes": (
-        "Samples of different shapes in one batch",
+        "Samples of one batch have different shapes",
         "一个小批量里的样本形状不同",
         "在变换里缩放到同样大小，或者用 `batchify.Pad()` 填充。",
     ),
@@ -264,12 +264,12 @@ TITLES = {
         "提示里列出了这个算子的全部参数。",
     ),
     "products_that_do_not_fit": (
-        "Matrices that do not fit",
+        "The sizes of two matrices do not match",
         "矩阵的大小不相配",
         "第一个的最后一维要与第二个的第一维相等；`transpose_a` 和 `transpose_b` 可以转置。",
     ),
     "scalar_of_many": (
-        "`asscalar` of many numbers",
+        "`asscalar` is called on an array with several elements",
         "对多个元素用 `asscalar`",
         "先求和或求平均，或者用 `asnumpy()`。",
     ),
@@ -279,42 +279,42 @@ TITLES = {
         "依次调用 `bind`、`init_params`、`init_optimizer`；`fit` 会全部代劳。",
     ),
     "mixed_dtypes_in_a_graph": (
-        "Two dtypes, in a hybridized network",
+        "A hybridized network mixes two dtypes",
         "两种数据类型（hybridize 之后）",
         "与命令式时相同；提示里多了出错的层的名字。",
     ),
     "other_input_size_in_a_graph": (
-        "Another input size, in a hybridized network",
+        "A hybridized network gets another input size",
         "输入大小不符（hybridize 之后）",
         "与命令式时相同；提示里多了出错的层的名字。",
     ),
     "module_of_other_sizes": (
-        "Parameters of other sizes are given to a Module",
+        "A Module gets parameters of other sizes",
         "给 Module 的参数大小不同",
         "`bind` 时的数据形状与参数不配，或者参数属于另一个网络。",
     ),
     "module_lacks_a_parameter": (
-        "A Module is not given all parameters",
+        "A Module does not get all parameters",
         "给 Module 的参数不全",
         "缺少的参数可以用 `allow_missing=True` 另行初始化（微调时常用）。",
     ),
     "module_with_another_name": (
-        "The input of a Module has another name",
+        "The input of a Module has a different name",
         "Module 的输入另有名字",
         "用 `data_names` 和 `label_names` 说明符号里输入变量的名字。",
     ),
     "device_as_a_word": (
-        "A device is given as a word",
+        "A device is given as a string",
         "用字符串表示设备",
         '设备写成 `mx.cpu()`、`mx.gpu(0)`，不要写 `"gpu"`。',
     ),
     "super_forgotten": (
-        "A block's class forgets `super().__init__()`",
+        "A block class does not call `super().__init__()`",
         "自定义的块忘记了 `super().__init__()`",
         "先调用 `super().__init__()`，子块和参数才有地方登记。",
     ),
     "constant_in_a_hybrid_block": (
-        "An array inside `hybrid_forward`",
+        "`hybrid_forward` uses an array",
         "在 `hybrid_forward` 里用了数组",
         "混合式的块被追踪时，`F` 是 `mx.sym`，数组不能与符号相加。常数写成参数：在 `__init__` 里 `self.params.get_constant(名字, 值)`。",
     ),
@@ -329,7 +329,7 @@ TITLES = {
         "信息里有相近的名字；自己的指标要先用 `mx.metric.register` 登记。",
     ),
     "pictures_of_other_channels": (
-        "Batch norm sees another number of channels",
+        "Batch norm gets another number of channels",
         "批量归一化层遇到了不同的通道数",
         "层记住了建立时的通道数。检查数据的轴的顺序，或者重新建层。",
     ),
@@ -352,9 +352,9 @@ for layer in net:
 """
 HEAD = """# Mistakes and their messages
 
-The mistakes that users of MXNet make most, the code that makes each, and what ReMX says. The class of every error is
-MXNet's, and so are its words; what to do is added at the end, or on the lines below. The texts are made by `docs/make_messages.py`, and
-`tests/test_messages.py` holds them.
+This page lists the most common mistakes of MXNet users, with code that causes each mistake and the message of ReMX. The class and the
+text of every error are MXNet's; advice is added at the end or on the following lines. `docs/make_messages.py` generates this page, and
+`tests/test_messages.py` checks it.
 
 ```text
 def dense(**names):                       # used below
@@ -377,8 +377,8 @@ def dense(**names):                       # 下面要用到
 """
 TAIL = """
 ## The loss becomes NaN
-There is no message: like MXNet, ReMX computes on. `MXNET_CHECK_NAN=1 python train.py` raises at the first operator that
-makes a NaN, with its name, the ranges of its inputs and the block. By hand, layer after layer:
+There is no message: like MXNet, ReMX continues to compute. `MXNET_CHECK_NAN=1 python train.py` raises an error at the first operator
+that produces a NaN, with its name, the ranges of its inputs and the block. You can also check each layer yourself:
 
 {code}
 Usual causes: a learning rate that is too large, the logarithm of zero (add a small number first), or `float16` without

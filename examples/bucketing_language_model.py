@@ -1,6 +1,6 @@
-"""A language model on sentences of many lengths: BucketingModule unrolls one graph for each length, sharing weights.
+"""A language model for sentences of different lengths: BucketingModule unrolls a graph per length with shared weights.
 
-The text is that of Python's own documentation, which comes with Python; `--data` names another text file.
+The text is Python's own documentation, which is included in Python; `--data` selects another text file.
 """
 
 import re
@@ -15,14 +15,14 @@ BUCKETS = [10, 20, 30]
 
 
 def sentences(path, most):
-    """Sentences as lists of words."""
+    """Return the sentences as lists of words."""
     text = Path(path).read_text(encoding="utf-8") if path else "\n".join(topics.topics.values())
     found = (re.findall(r"[a-z]+", sentence.lower()) for sentence in re.split(r"[.:]\s", text))
     return [words for words in found if 4 <= len(words) <= BUCKETS[-1]][:most]
 
 
 def network(vocabulary, size):
-    """A function that makes the graph for a length."""
+    """Return a function that creates the graph for a length."""
     cell = mx.rnn.SequentialRNNCell()
     cell.add(mx.rnn.LSTMCell(size, prefix="lstm_"))
 

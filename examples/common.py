@@ -1,4 +1,4 @@
-"""What the examples share: their options, the digits as batches, the accuracy of a network."""
+"""Code that the examples share: command-line options, batches of digits, the accuracy of a network."""
 
 import argparse
 
@@ -10,7 +10,7 @@ from mxnet.tools.digits import digits
 
 
 def options(text, arguments=None, **numbers):
-    """Parse `--quick`, `--data` and the numbers an example has, each as name=(usual, quick)."""
+    """Parse `--quick`, `--data` and the numeric options of an example, each given as name=(default, quick)."""
     parser = argparse.ArgumentParser(description=text)
     parser.add_argument("--quick", action="store_true", help="a small setting that shows only that it runs")
     parser.add_argument("--data", help="folder of MNIST's four .gz files; the bundled digits if left out")
@@ -26,7 +26,7 @@ def options(text, arguments=None, **numbers):
 
 
 def arrays(chosen, size=28):
-    """(train images, train labels, test images, test labels): images between 0 and 1, of shape (n, 1, size, size)."""
+    """Return (train images, train labels, test images, test labels); images are in [0, 1], shape (n, 1, size, size)."""
     if chosen.data:
         parts = [gluon.data.vision.MNIST(chosen.data, train)[:] for train in (True, False)]
         images, labels, test_images, test_labels = (part for pair in parts for part in pair)
@@ -43,14 +43,14 @@ def _pictures(images, size):
 
 
 def batches(chosen, batch_size=64, size=28):
-    """Loaders of (training, test) batches."""
+    """Return the loaders of (training, test) batches."""
     x, y, test_x, test_y = arrays(chosen, size)
     train = gluon.data.DataLoader(gluon.data.ArrayDataset(x, y), batch_size, shuffle=True)
     return train, gluon.data.DataLoader(gluon.data.ArrayDataset(test_x, test_y), batch_size)
 
 
 def accuracy(net, loader):
-    """The share of a loader's labels that the network finds."""
+    """Return the fraction of a loader's samples that the network classifies correctly."""
     metric = mx.metric.Accuracy()
     for x, y in loader:
         metric.update(y, net(x))

@@ -1,6 +1,6 @@
-"""The convolution networks of the textbooks, LeNet to DenseNet, at a width that suits 28x28 digits.
+"""Convolutional networks of the textbooks, from LeNet to DenseNet, with a width that suits 28x28 digits.
 
-`--width` 1.0 gives the books' numbers of channels; `--network` picks one, otherwise all run after another.
+`--width` 1.0 gives the numbers of channels in the books; `--network` selects one network, by default all are trained.
 """
 
 import argparse
@@ -23,7 +23,7 @@ def conv(channels, kernel, stride=1, pad=0):
 
 
 def lenet(w):
-    """The smallest: its width is left as it is."""
+    """The smallest network; its width is not changed."""
     return chain(
         nn.Conv2D(6, 5, padding=2, activation="tanh"), nn.AvgPool2D(2, 2),
         nn.Conv2D(16, 5, activation="tanh"), nn.AvgPool2D(2, 2),
@@ -51,7 +51,7 @@ def vgg(w):
 
 
 def nin(w):
-    """Network in network: 1x1 convolutions after each large one, and no dense layer at all."""
+    """Network in network: 1x1 convolutions after each large one, and no dense layer."""
 
     def block(channels, kernel, stride, pad):
         return conv(channels, kernel, stride, pad), conv(channels, 1), conv(channels, 1)
@@ -63,7 +63,7 @@ def nin(w):
 
 
 class Inception(nn.HybridBlock):
-    """Four ways from input to output, side by side, joined along the channels."""
+    """Four parallel paths whose outputs are concatenated along the channels."""
 
     def __init__(self, one, three, five, pooled):
         super().__init__()
@@ -91,7 +91,7 @@ def googlenet(w):
 
 
 class Residual(nn.HybridBlock):
-    """Two convolutions beside a shortcut."""
+    """Two convolutions with a shortcut connection."""
 
     def __init__(self, channels, stride=1):
         super().__init__()
@@ -114,7 +114,7 @@ def resnet(w):
 
 
 class DenseBlock(nn.HybridBlock):
-    """Each convolution sees the outputs of all before it."""
+    """Each convolution receives the outputs of all convolutions before it."""
 
     def __init__(self, count, growth):
         super().__init__()
@@ -146,7 +146,7 @@ RATES = {"lenet": 0.003, "alexnet": 0.001, "vgg": 0.001, "nin": 0.002}
 
 
 def trained(name, chosen, loader, test):
-    """Train one network; its score."""
+    """Train one network and return its score."""
     net = NETWORKS[name](lambda channels: max(4, int(channels * chosen.width)))
     net.initialize(mx.init.Xavier())
     net.hybridize()
@@ -166,7 +166,7 @@ def trained(name, chosen, loader, test):
 
 
 def _with_shapes(net):
-    """One picture through the network decides the shapes that were left open."""
+    """Run one image through the network, which infers the unknown shapes."""
     net(mx.nd.zeros((1, 1, 28, 28)))
     return net
 

@@ -1,4 +1,4 @@
-"""Parts of one's own: a layer, an initializer, a dataset, and a function with its own gradient."""
+"""Custom parts: a layer, an initializer, a dataset, and a function with a custom gradient."""
 
 import common
 
@@ -8,7 +8,7 @@ from mxnet.gluon import nn
 
 
 class Centered(nn.HybridBlock):
-    """Takes the mean off each row and scales what is left by a learnt factor."""
+    """Subtract the mean of each row and multiply by a learned factor."""
 
     def __init__(self, units, **names):
         super().__init__(**names)
@@ -21,7 +21,7 @@ class Centered(nn.HybridBlock):
 
 @mx.init.register
 class Checkered(mx.init.Initializer):
-    """Values of alternating sign, smaller the more inputs there are."""
+    """Values of alternating sign, which are smaller for more inputs."""
 
     def _init_weight(self, name, array):
         rows, columns = array.shape
@@ -31,7 +31,7 @@ class Checkered(mx.init.Initializer):
 
 
 class Brightest(gluon.data.Dataset):
-    """Pictures and the column of their brightest pixel, found when asked for."""
+    """Images and the column of their brightest pixel, which is computed on access."""
 
     def __init__(self, images):
         self._images = images
@@ -45,7 +45,7 @@ class Brightest(gluon.data.Dataset):
 
 
 class Straight(autograd.Function):
-    """Rounds forward, and lets the gradient through as if it had not."""
+    """Round in the forward pass and pass the gradient through unchanged (straight-through estimator)."""
 
     def forward(self, x):
         return nd.round(x)
@@ -55,7 +55,7 @@ class Straight(autograd.Function):
 
 
 class Rounded(gluon.Block):
-    """A layer around the function; a new one for each call, as it keeps what that call saved."""
+    """A layer that creates a new function object for each call, because the object stores the values of that call."""
 
     def forward(self, x):
         return Straight()(x * 8) / 8

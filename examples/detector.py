@@ -1,6 +1,6 @@
-"""A small single-shot detector: finds digits in pictures, reading boxes from a record file with ImageDetRecordIter.
+"""A small single-shot detector that finds digits in images; ImageDetRecordIter reads the boxes from a record file.
 
-The record file is made here: digits pasted at random places of dark 64x64 pictures, each with its box.
+The program creates the record file: digits at random positions of dark 64x64 images, each with its box.
 """
 
 import tempfile
@@ -15,12 +15,12 @@ from mxnet.gluon import nn
 from mxnet.tools.digits import digits
 
 SIDE = 64
-SIZES = ([0.3, 0.4], [0.5, 0.6])  # of anchors, as parts of the picture: fine map, coarse map
+SIZES = ([0.3, 0.4], [0.5, 0.6])  # sizes of anchors as fractions of the image: fine map, coarse map
 RATIOS = [1, 1.5]
 
 
 def write_records(path, count, rng):
-    """Pictures with one digit each, and labels of the kind that detection iterators read."""
+    """Write images with one digit each, and labels in the format of the detection iterators."""
     images, *_ = digits()
     writer = mx.recordio.MXRecordIO(str(path), "w")
     for number in range(count):
@@ -31,21 +31,21 @@ def write_records(path, count, rng):
         area = picture[top : top + size, left : left + size]
         np.maximum(area, digit.asnumpy(), out=area)
         box = np.array([left, top, left + size, top + size]) / SIDE
-        label = np.concatenate([[2, 5, 0], box])  # two numbers of header, five for each object: class and box
+        label = np.concatenate([[2, 5, 0], box])  # a header of two numbers, five numbers for each object: class and box
         header = mx.recordio.IRHeader(0, label, number, 0)
         writer.write(mx.recordio.pack_img(header, picture, quality=9, img_fmt=".png"))
     writer.close()
 
 
 def boxes_of(label):
-    """(batch, objects, 5) from the rows of the iterator: four numbers, the header, then the objects."""
+    """Convert the iterator's rows (four numbers, the header, then the objects) to shape (batch, objects, 5)."""
     start, width = 4 + int(label[0, 4].asscalar()), int(label[0, 5].asscalar())
     objects = (label.shape[1] - start) // width
     return label[:, start : start + objects * width].reshape((0, objects, width))
 
 
 class Detector(nn.HybridBlock):
-    """Two feature maps; on each, every anchor gets class scores and four offsets."""
+    """A network with two feature maps that predicts class scores and four offsets for every anchor."""
 
     def __init__(self, classes=1):
         super().__init__()
@@ -76,7 +76,7 @@ class Detector(nn.HybridBlock):
 
 
 def step(net, trainer, losses, image, boxes):
-    """One step of training; the mean loss."""
+    """Run one training step and return the mean loss."""
     class_loss, box_loss = losses
     with autograd.record():
         anchors, scores, offsets = net(image)
@@ -84,7 +84,7 @@ def step(net, trainer, losses, image, boxes):
             target, mask, wanted = nd.contrib.MultiBoxTarget(
                 anchors, boxes, scores.transpose((0, 2, 1)), negative_mining_ratio=3, negative_mining_thresh=0.5
             )
-        kept = (wanted >= 0).expand_dims(2)  # easy background is marked with -1 and left out
+        kept = (wanted >= 0).expand_dims(2)  # easy background anchors are marked with -1 and ignored
         loss = class_loss(scores, wanted, kept) + 5 * box_loss(offsets * mask, target * mask)
     loss.backward()
     trainer.step(len(image))
@@ -96,7 +96,7 @@ def _overlap(one, other):
 
 
 def overlap(net, iterator):
-    """Mean overlap (intersection over union) of the best box found with the true one."""
+    """Return the mean overlap (intersection over union) of the best predicted box and the true box."""
     iterator.reset()
     found = []
     for batch in iterator:
@@ -129,7 +129,7 @@ def main(arguments=None):
             print(
                 f"epoch {epoch + 1}: loss {history[-1]:.4f}, overlap with the true boxes {overlap(net, iterator):.3f}"
             )
-        del iterator  # it reads the file that goes away now
+        del iterator  # the iterator reads the file that is deleted now
     return history
 
 

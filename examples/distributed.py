@@ -1,6 +1,7 @@
-"""Several processes, each with its share of the digits: `remx launch -n 2 python examples/distributed.py`.
+"""Training in several processes, each with its part of the digits: `remx launch -n 2 python examples/distributed.py`.
 
-Started alone it is one worker. Every worker ends with the same weights, because gradients are summed before each step.
+Without a launcher the program is a single worker. Gradients are summed before each step, so all workers end with the
+same weights.
 """
 
 import os
@@ -13,7 +14,7 @@ from mxnet.gluon import nn
 
 
 def store():
-    """The distributed store if a launcher started this process, else the one of a single process."""
+    """Return the distributed store if a launcher started this process, else the store of a single process."""
     return mx.kv.create("dist_sync" if int(os.environ.get("DMLC_NUM_WORKER", "1")) > 1 else "local")
 
 

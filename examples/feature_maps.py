@@ -1,4 +1,4 @@
-"""Feature maps: what the inner layers of a trained network make of a digit, as a picture."""
+"""Feature maps: a picture of the outputs of the inner layers of a trained network for one digit."""
 
 import common
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ def network():
 
 
 def inner(net, wanted):
-    """A network with the same weights whose outputs are the inner ones that `wanted(name)` picks."""
+    """Return a network with the same weights whose outputs are the internal outputs that `wanted(name)` selects."""
     graph = net(mx.sym.var("data"))
     names = [name for name in graph.get_internals().list_outputs() if wanted(name)]
     outputs = mx.sym.Group([graph.get_internals()[name] for name in names])
@@ -25,7 +25,7 @@ def inner(net, wanted):
 
 
 def draw(image, names, maps, path):
-    """One row for each layer, the digit itself first."""
+    """Draw one row for each layer, with the digit itself first."""
     columns = max(m.shape[1] for m in maps)
     figure, axes = plt.subplots(len(maps) + 1, columns, figsize=(columns, len(maps) + 1))
     for axis in axes.flat:

@@ -1,6 +1,6 @@
-"""Fine-tuning: a network that knows the digits 0 to 4 learns 5 to 9 from few examples, its features kept.
+"""Fine-tuning: a network trained on the digits 0 to 4 keeps its features and learns 5 to 9 from few examples.
 
-`fine_tuning.png` shows the test accuracy of both trainings.
+`fine_tuning.png` shows the test accuracy of both training runs.
 """
 
 import tempfile
@@ -14,7 +14,7 @@ from mxnet.gluon import nn
 
 
 class Network(nn.HybridBlock):
-    """`features` and `output`, as the networks of the model zoo have them."""
+    """A network with `features` and `output`, like the networks of the model zoo."""
 
     def __init__(self, classes):
         super().__init__()
@@ -29,7 +29,7 @@ class Network(nn.HybridBlock):
 
 
 def loaders(chosen, wanted, most=None):
-    """Batches of the digits in `wanted`, counted from 0; `most` limits the training examples."""
+    """Return batches of the digits in `wanted`, with labels from 0; `most` limits the number of training examples."""
     x, y, test_x, test_y = common.arrays(chosen)
     made = []
     for images, labels, limit in ((x, y, most), (test_x, test_y, None)):
@@ -40,7 +40,7 @@ def loaders(chosen, wanted, most=None):
 
 
 def train(net, loader, test, trainer, epochs):
-    """The loop of both trainings; the test accuracy after each epoch."""
+    """Train and return the test accuracy after each epoch; both training runs use this loop."""
     loss_of, scores = gluon.loss.SoftmaxCrossEntropyLoss(), []
     for epoch in range(epochs):
         for x, y in loader:
@@ -54,7 +54,7 @@ def train(net, loader, test, trainer, epochs):
 
 
 def pretrained(chosen, path):
-    """Train on 0 to 4 and save."""
+    """Train on the digits 0 to 4 and save the parameters."""
     loader, test = loaders(chosen, range(5))
     net = Network(5)
     net.initialize(mx.init.Xavier())
@@ -72,7 +72,7 @@ def main(arguments=None):
         net = Network(5)
         net.load_parameters(path)
     net.output.initialize(mx.init.Xavier(), force_reinit=True)
-    net.features.collect_params().setattr("lr_mult", 0.1)  # what was learnt moves slowly, what is new moves fast
+    net.features.collect_params().setattr("lr_mult", 0.1)  # pretrained layers learn slowly, the new layer fast
     net.hybridize()
     loader, test = loaders(chosen, range(5, 10), chosen.examples)
     print(f"fine-tuning with {chosen.examples} examples of the digits 5 to 9")

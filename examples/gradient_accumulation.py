@@ -1,4 +1,4 @@
-"""Gradient accumulation: several small batches add their gradients, and one step is taken for all of them."""
+"""Gradient accumulation: the gradients of several small batches are added, then one step uses their sum."""
 
 import common
 
@@ -8,7 +8,7 @@ from mxnet.gluon import nn
 
 
 def network():
-    mx.random.seed(0)  # both ways start from the same weights
+    mx.random.seed(0)  # both runs start from the same weights
     net = nn.HybridSequential()
     net.add(nn.Flatten(), nn.Dense(64, activation="relu"), nn.Dense(10))
     net.initialize(mx.init.Xavier())
@@ -16,9 +16,9 @@ def network():
 
 
 def trained(images, labels, batch_size, together, steps):
-    """Train with batches of `batch_size`, `together` of them a step."""
+    """Train with batches of `batch_size` samples and one step for every `together` batches."""
     net, loss_of = network(), gluon.loss.SoftmaxCrossEntropyLoss()
-    net(images[:1])  # shapes are known from here on, so gradients exist
+    net(images[:1])  # this call infers the shapes and allocates the gradients
     if together > 1:
         net.collect_params().setattr("grad_req", "add")
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})

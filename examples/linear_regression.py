@@ -1,4 +1,4 @@
-"""Linear regression twice: by hand with arrays and gradients, then with Gluon's parts.
+"""Linear regression in two ways: with arrays and gradients, then with Gluon's layer, loss and trainer.
 
 Both find the weights 2 and -3.4 and the bias 4.2 to two digits.
 """
@@ -13,13 +13,13 @@ WEIGHT, BIAS = nd.array([[2.0], [-3.4]]), 4.2
 
 
 def made(count):
-    """Points on a plane, with a little noise."""
+    """Return points on a plane with a little noise."""
     x = nd.random.normal(shape=(count, 2))
     return x, nd.dot(x, WEIGHT) + BIAS + nd.random.normal(scale=0.01, shape=(count, 1))
 
 
 def by_hand(loader, epochs, rate=0.03):
-    """Two parameters, the squared error, and steps against the gradient."""
+    """Minimize the squared error over two parameters by gradient descent."""
     weight, bias = nd.random.normal(scale=0.01, shape=(2, 1)), nd.zeros((1,))
     for parameter in (weight, bias):
         parameter.attach_grad()
@@ -35,7 +35,7 @@ def by_hand(loader, epochs, rate=0.03):
 
 
 def by_gluon(loader, epochs):
-    """The same: a dense layer, a loss and a trainer."""
+    """Do the same with a dense layer, a loss and a trainer."""
     net = nn.Dense(1)
     net.initialize(mx.init.Normal(0.01))
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.03})

@@ -14,7 +14,7 @@ from mxnet.gluon import nn
 
 
 class Perceptron(nn.HybridBlock):
-    """Two hidden layers."""
+    """A multilayer perceptron with two hidden layers."""
 
     def __init__(self, **names):
         super().__init__(**names)

@@ -1,6 +1,6 @@
-"""Several devices: each batch is split over them, gradients are summed, and every copy takes the same step.
+"""Several devices: each batch is split over them, gradients are summed, and every copy gets the same update.
 
-Without GPUs the devices are `cpu(0)` and `cpu(1)`: other contexts to the program, the same processor underneath.
+Without GPUs the devices are `cpu(0)` and `cpu(1)`: two contexts that use the same processor.
 """
 
 import common

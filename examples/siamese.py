@@ -1,4 +1,4 @@
-"""A Siamese network: one network looks at two pictures, and a loss of our own pulls equal digits together."""
+"""A Siamese network: one network encodes two images, and a custom loss reduces the distance between equal digits."""
 
 import common
 import numpy as np
@@ -9,20 +9,20 @@ from mxnet.gluon import nn
 
 
 class ContrastiveLoss(gluon.loss.Loss):
-    """Squared distance for pairs of one class; for others, what is missing to the margin, squared."""
+    """The squared distance for pairs of one class; for other pairs, the square of max(0, margin - distance)."""
 
     def __init__(self, margin=1.0, weight=1.0, batch_axis=0, **names):
         super().__init__(weight, batch_axis, **names)
         self._margin = margin
 
     def hybrid_forward(self, F, left, right, same):
-        distance = F.sqrt(F.sum(F.square(left - right), axis=1) + 1e-8)  # the root has no slope at zero
+        distance = F.sqrt(F.sum(F.square(left - right), axis=1) + 1e-8)  # sqrt has no finite gradient at zero
         apart = F.relu(self._margin - distance)
         return same * F.square(distance) + (1 - same) * F.square(apart)
 
 
 def pairs(images, labels, count, rng):
-    """`count` pairs, half of them of the same digit."""
+    """Return `count` pairs; half of them show the same digit."""
     digits = labels.asnumpy()
     left = rng.integers(0, len(digits), count)
     right = [rng.choice(np.flatnonzero((digits == digits[i]) == bool(n % 2))) for n, i in enumerate(left)]

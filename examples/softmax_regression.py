@@ -1,4 +1,4 @@
-"""Softmax regression on the digits: a linear layer whose outputs become probabilities, all by hand."""
+"""Softmax regression on the digits: a linear layer, softmax and the loss, written with array operations."""
 
 import common
 
@@ -6,13 +6,13 @@ from mxnet import autograd, nd
 
 
 def softmax(scores):
-    """Positive numbers that sum to one in each row; the largest score is taken off so that exp cannot overflow."""
+    """Return positive numbers that sum to one in each row; subtracting the largest score avoids overflow in exp."""
     grown = nd.exp(scores - scores.max(axis=1, keepdims=True))
     return grown / grown.sum(axis=1, keepdims=True)
 
 
 def cross_entropy(probabilities, labels):
-    """Minus the logarithm of what each label was given."""
+    """Return minus the logarithm of the probability of each label."""
     return -nd.log(nd.pick(probabilities, labels) + 1e-12)
 
 

@@ -236,18 +236,20 @@ def recorded(name, folder, seed):
 
 TEXTS = {
     "en": (
-        "# Numbers of the kernels",
-        "Errors against double precision: of outputs (the largest, in parts of the largest value) and of gradients "
-        "(the median over all parameters of the relative error). MXNet is 1.9.1; torch is ReMX with "
-        "`MXNET_KERNELS=torch`; ReMX is with its kernels. Batches have 8 images; each number is the median over "
-        "as many draws of parameters, images and heads as the second column says, the same ones for all three. Made "
-        "by `tools/kernel_numbers.py`.\n\n"
-        "Where two values are almost equal, rounding decides which one a maximum or a ReLU selects, and another choice "
-        "changes all gradients before it. One such case changes gradients by about a percent. Deep networks have a few "
-        "in every run, in all three columns, so their errors vary from draw to draw.",
+        "# Accuracy of the kernels",
+        "The table shows errors relative to double precision. The error of the output is the largest error "
+        "divided by the largest value; the error of the gradients is the median of the relative errors of all"
+        " parameters. MXNet is version 1.9.1, torch is ReMX with `MXNET_KERNELS=torch`, and ReMX uses its own"
+        " kernels. Batches have 8 images. Each number is the median over several random draws of parameters, "
+        "images and head gradients; the second column shows the number of draws, which are the same for all "
+        "three. `tools/kernel_numbers.py` writes this page.\n\n"
+        "If two values are almost equal, rounding decides which one a maximum or a ReLU selects, and a "
+        "different choice changes all gradients of earlier layers. One such case changes gradients by about a"
+        " percent. Deep networks have a few of these cases in every run, in all three columns, so their "
+        "errors vary from draw to draw.",
         "| network | draws | output: MXNet | torch | ReMX | gradients: MXNet | torch | ReMX |",
         ("The goal is an error of at most 1.5 times MXNet's. Every row meets it.",
-         "The goal is an error of at most 1.5 times MXNet's. Rows above it: {}."),
+         "The goal is an error of at most 1.5 times MXNet's. Rows that do not meet it: {}."),
     ),
     "zh": (
         "# 内核的数值",

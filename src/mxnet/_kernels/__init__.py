@@ -1,4 +1,4 @@
-"""CPU kernels of our own and what runs them; imports `_core`, torch and numba, nothing of the operators above."""
+"""CPU kernels and their runtime; imports `_core`, torch and numba, but not the operators above."""
 
 from importlib import import_module
 from pathlib import Path

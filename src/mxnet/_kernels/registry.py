@@ -1,6 +1,6 @@
-"""The table of kernels: one contract, one question, one switch.
+"""The kernel registry: the `Kernel` interface, the decision whether a kernel applies, and the switch for all kernels.
 
-A kernel computes what torch's own operators compute, too, in less time. Calling it returns the result, or None where
+A kernel computes the same as torch's own operators, in less time. Calling it returns the result, or None where
 torch has to compute it: the kernel does not apply, the call is too small, its code is not compiled yet, or kernels are
 switched off (`MXNET_KERNELS=torch`, `mx.runtime.kernels_off()`).
 """
@@ -18,7 +18,7 @@ ON, OFF, WAIT, TRACED = "auto", "torch", "wait", "traced"  # WAIT: see runtime.f
 
 
 class Decision(NamedTuple):
-    """What a kernel answered to one call, and the rule that decided."""
+    """The decision of a kernel for one call, and the rule behind it."""
 
     kernel: str
     used: bool
@@ -26,7 +26,7 @@ class Decision(NamedTuple):
 
 
 class _Switch(threading.local):
-    """Whether kernels compute, for each thread; `log` collects decisions while somebody wants them explained."""
+    """Per-thread switch for kernels; `log` collects decisions while they are being explained."""
 
     def __init__(self) -> None:
         self.mode = OFF if choice("MXNET_KERNELS", (ON, OFF, WAIT), ON) == OFF else ON
@@ -37,20 +37,20 @@ SWITCH = _Switch()
 
 
 def enabled() -> bool:
-    """May anything but torch's own operators compute?"""
+    """Are kernels enabled?"""
     return SWITCH.mode != OFF
 
 
 @contextmanager
 def kernels_off() -> Generator[None, None, None]:
-    """Within it, this thread computes with torch's own operators only."""
+    """Context manager: this thread computes with torch's own operators only."""
     with _mode(OFF):
         yield
 
 
 @contextmanager
 def traced() -> Generator[list[Decision], None, None]:
-    """Within it, decisions of this thread are collected in the list; kernels that are switched off stay so."""
+    """Context manager: decisions of this thread are collected in the list; disabled kernels stay disabled."""
     before, SWITCH.log = SWITCH.log, []
     try:
         with _mode(OFF if SWITCH.mode == OFF else TRACED):

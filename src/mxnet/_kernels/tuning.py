@@ -1,8 +1,8 @@
-"""Every limit at which a kernel begins, or ceases, to be faster: one place, with what was measured where and when.
+"""All limits that decide when a kernel is used, with the processor and the date of each measurement.
 
 Processors: Z4 = AMD EPYC, Zen 4 (AVX-512), 2 cores; A2 = a processor with AVX2 only, 2 cores; SR = Intel Xeon,
-Sapphire Rapids (AVX-512), 2 cores. Times were taken in turns with torch 2.13's own operators. Each line: the limit, its
-unit, what lies beyond it, where and when it was measured.
+Sapphire Rapids (AVX-512), 2 cores. Runs were interleaved with runs of torch 2.13's own operators. Each line has the
+limit, its unit, the behaviour beyond it, and the processor and date of the measurement.
 """
 
 # Elementwise

@@ -1,7 +1,7 @@
-"""What computes each layer of a network, in inference and in training, the rule that chose it, and its share of time.
+"""Explanation of a network: what computes each layer in inference and training, by which rule, and its share of time.
 
-The graph runs one call at a time, on copies of the arrays, while kernels note their decisions. In training every call
-has a torch graph of its own, so that its forward and its backward pass are timed apart from the others'.
+The graph runs one call at a time, on copies of the arrays, while kernels record their decisions. In training every call
+has its own torch graph, so that its forward and backward passes are timed separately.
 """
 
 import inspect
@@ -23,15 +23,15 @@ from ..lower.lower import pick
 from ..lower.program import Program
 
 LIBRARY = Decision("torch", True, "torch's own operator")
-# Calls that are no layers: the choice of an output, and changes of memory
+# Calls that are not layers: output selection and memory format changes
 INTERNAL = frozenset(["pick", "getitem", "plain", "moved", "flush", "copy_out"])
 Names = dict[str, tuple[str, str]]  # name in the code -> node and operator
-ROUNDS = 5  # runs of which the shortest time of each layer counts
+ROUNDS = 5  # number of runs; the shortest time of each layer is used
 
 
 @dataclass
 class Layer:
-    """One call of the graph: its node, its operator, the way that computes it, and its time."""
+    """One call of the graph: its node, its operator, the implementation that computes it, and its time."""
 
     name: str
     operator: str
@@ -47,7 +47,7 @@ class Layer:
 class Explanation:
     """The layers of a network as they are computed in inference and in training.
 
-    `print` shows a table, `as_dict` gives the same for JSON.
+    `print` shows a table, `as_dict` returns the same data for JSON.
     """
 
     inputs: dict[str, tuple[int, ...]]
@@ -90,9 +90,9 @@ def _table(layers: list[Layer]) -> Iterator[str]:
 def explain(
     heads: Sequence[Entry], tensors: Sequence[torch.Tensor], ctx: Context, training: bool = True
 ) -> Explanation:
-    """How the graph below `heads` is computed for these inputs, in the order of `list_inputs()`.
+    """Explain how the graph below `heads` is computed; the inputs are in the order of `list_inputs()`.
 
-    Nothing of the caller's is changed: the graph is made ready anew and runs on copies.
+    The caller's arrays do not change: the graph is prepared again and runs on copies.
     """
     program, copies = Program(heads, ctx), [t.detach().clone() for t in tensors]
     with torch.no_grad():
@@ -110,9 +110,9 @@ def explain(
 
 def _inference(program: Program, tensors: list[torch.Tensor]) -> list[Layer]:
     for _ in range(2):
-        for _ in range(2):  # values that two runs have seen are folded
+        for _ in range(2):  # parameters are folded once two runs have used the same values
             program.run(tensors, train=False)
-        finish_loading()  # what computes a program that runs for a while, not its first calls
+        finish_loading()  # explain the steady state of a program, not its first calls
     lowered, streams = program.code(False, tensors)
     folding = program.folding
     names = {name: (node.name, node.op.name) for name, node in lowered.calls.items() if node.op is not None}
@@ -124,7 +124,7 @@ def _inference(program: Program, tensors: list[torch.Tensor]) -> list[Layer]:
 
 
 def _timed(run: Any) -> list[Layer]:
-    """The layers of several runs: the first tells decisions, the shortest time of each counts."""
+    """Return the layers: decisions come from the first of several runs, times are the shortest of all runs."""
     first, *others = [run() for _ in range(ROUNDS)]
     for other in others:
         for layer, again in zip(first, other, strict=True):
@@ -154,7 +154,7 @@ def _walk(graph: fx.Graph, arguments: Sequence[Any], flush: Any, names: Names, s
 
 
 def _note(layers: list[Layer], layer: Layer | None, node: fx.Node, log: list[Decision], seconds: float) -> None:
-    """Add the layer; a call that is no operator of the network (a change of memory order) counts for the one before."""
+    """Add the layer; a call that is not an operator (a memory format change) is added to the previous layer."""
     if layer is None:
         if layers:
             layers[-1].seconds += seconds
@@ -176,7 +176,7 @@ def _layer(node: fx.Node, value: Any, names: Names, sites: list[Any]) -> Layer |
         name, operator = names.get(own[0], (own[0], _function_name(node)))
         more = [names.get(word, (word, ""))[0] for word in (*own[1:], *taken)]
         return Layer(name, operator, shape, folded=more)
-    first, *more = node.meta.get("layers", [node.name])  # of several that a rewriting has made one call of
+    first, *more = node.meta.get("layers", [node.name])  # several nodes that a rewriting pass has merged into one call
     if first in names:
         return Layer(*names[first], shape, folded=[names[word][0] for word in more if word in names])
     function = _function_name(node)
@@ -184,7 +184,7 @@ def _layer(node: fx.Node, value: Any, names: Names, sites: list[Any]) -> Layer |
 
 
 def _site_numbers(node: fx.Node, count: int) -> list[int]:
-    """Which packed layers a call of a folded graph computes."""
+    """Return the numbers of the packed layers that a call of a folded graph computes."""
     if not count:
         return []
     given = inspect.signature(node.target).bind(*node.args, **node.kwargs).arguments
@@ -251,7 +251,7 @@ def _leaf(tensor: torch.Tensor, state: bool) -> torch.Tensor:
 
 
 def _copied(value: Any, leaves: list[torch.Tensor]) -> Any:
-    """A value as a leaf of this call's own graph; a copy, since the call may work in place."""
+    """Return a copy of a value as a leaf of this call's own graph; the call may work in place."""
     if not isinstance(value, torch.Tensor):
         return type(value)(_copied(v, leaves) for v in value) if isinstance(value, (tuple, list)) else value
     if not value.requires_grad:

@@ -1,5 +1,6 @@
-"""Memory of a graph's values: all of them and the gradients in flight if there is a backward pass, else the peak of
-live ones. What training computes again behind batch norms is counted as kept.
+"""Memory of a graph's values: with a backward pass all values and the gradients in flight, else the peak of live ones.
+
+Activations that training recomputes after batch norms are counted as stored.
 """
 
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ from ..training.mirror import needed, repeated, segments
 
 
 def peak_memory(program: Program, shapes: Facts, types: Facts, wanted: Iterable[Node]) -> int:
-    """Bytes of the values that operators compute, at the time when most of them are alive."""
+    """Return the peak number of bytes of the values that operators compute."""
     sizes = {id(n): _size(n, shapes, types) for n in program.nodes if n.op is not None}
     if gradient_path(program, wanted):
         return _stored_for_backward(program, sizes) + _gradients_in_flight(program, sizes)
@@ -32,14 +33,16 @@ def peak_memory(program: Program, shapes: Facts, types: Facts, wanted: Iterable[
 
 
 def _gradients_in_flight(program: Program, sizes: dict[int, int]) -> int:
-    """Bytes of the gradients that the backward pass of one operator reads and writes, at most."""
+    """Return the largest number of bytes of gradients that the backward pass of one operator reads and writes."""
     calls = [node for node in program.nodes if node.op is not None]
     return max(sizes[id(n)] + sum(sizes.get(id(e.node), 0) for e in n.inputs) for n in calls)
 
 
 def _stored_for_backward(program: Program, sizes: dict[int, int]) -> int:
-    """Bytes that the backward pass needs: all values, but of mirrored segments only those that others read, and
-    beside them the largest segment, which is computed again with the gradient of its result at hand.
+    """Return the bytes that the backward pass needs.
+
+    These are all values outside mirrored segments, the values of mirrored segments that other nodes read, and the
+    largest segment, which is recomputed while the gradient of its result exists.
     """
     calls = [node for node in program.nodes if node.op is not None]
     if not mirror_wanted(program.nodes):

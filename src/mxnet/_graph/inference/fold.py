@@ -1,9 +1,9 @@
-"""The inference graph rewritten for speed: batch norm, sum and activation go into the convolution before them.
+"""Inference graph rewriting: batch norm, sum and activation are folded into the convolution before them.
 
-The rewritten convolutions hold folded copies of parameters. Parameters can be changed in ways that leave no trace (a
-trainer's step, a view, memory shared with torch), so each run compares them with the values that were folded. A thread
-does it while the network runs; results that began with other values are thrown away. Only values that two runs in a
-row have seen are folded: a network that learns between its predictions runs as it is.
+The rewritten convolutions hold folded copies of parameters. Parameters can be changed in ways that are not visible
+here (a trainer's step, a view, memory shared with torch), so each run compares them with the values that were folded. A
+thread compares while the network runs; if the values differ, the result is discarded. Parameters are folded only after
+two consecutive runs with the same values, so a network that is trained between predictions is not folded.
 """
 
 import functools
@@ -54,12 +54,12 @@ FLATTEN = find("Flatten").fn
 KEEP_ORDER = frozenset(
     find(n).fn for n in ("Convolution", "BatchNorm", "Activation", "clip", "relu", "Pooling", "elemwise_add", "Concat")
 )
-# Which argument says where the result goes
+# The argument that gives the buffer of the result
 BUFFER = {convolve: 4, convolve_pair: 4, pool: 2, scale_norm: 3, concat: 2, dense_pixels: 3}
 PACKED = frozenset([*BUFFER, flush, copy_out, dense, gelu_in_place])
 NONE: Clamp = (None, None)
-UNIT = 8  # filters that kernels compute at once
-SOME, MOST_REST = 3, 64  # changed runs in a row after which runs are not folded, and for how many of them
+UNIT = 8  # number of filters that kernels compute together
+SOME, MOST_REST = 3, 64  # after so many consecutive changes, folding pauses for so many runs
 Verdict = Callable[[], bool]
 Packed = PackedConvolution | PackedNorm | PackedDense
 
@@ -83,7 +83,7 @@ class Site:
 
     @property
     def fixed(self) -> bool:
-        """Is gamma taken for one, whatever it is?"""
+        """Is gamma treated as one regardless of its value?"""
         return bool(self.norm_attrs.get("fix_gamma", True))
 
     def norm_tensors(self, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -118,7 +118,7 @@ class DenseSite(Site):
 
 
 def _clamp(node: fx.Node | None) -> Clamp:
-    """The clamp that the activation is; NONE: it is no clamp."""
+    """Return the clamp that is equivalent to the activation; NONE if there is none."""
     if calls(node, RELU) or (calls(node, ACTIVATION) and node.kwargs["act_type"] == "relu"):
         return 0.0, None
     if calls(node, CLIP):
@@ -127,7 +127,7 @@ def _clamp(node: fx.Node | None) -> Clamp:
 
 
 def _site(conv: fx.Node, positions: dict[fx.Node, int], sums: set[fx.Node]) -> Site | None:
-    """The convolution, if it can be packed, and what can be fused into it."""
+    """Return the convolution, if it can be packed, with the nodes that can be fused into it."""
     weights = arguments_from(conv, "weight")
     if len(conv.kwargs["kernel"]) != 2 or conv.kwargs.get("layout") not in (None, "NCHW"):
         return None
@@ -162,7 +162,7 @@ def _with_clamp(site: Site) -> Site:
 
 
 def _take_sum(site: Site, sums: set[fx.Node]) -> None:
-    """A sum of the convolution and something else, which goes to the first convolution that asks."""
+    """Fuse a sum of the convolution and another value; the first convolution that requests the sum gets it."""
     node = sole_user(site.chain[-1])
     if calls(node, SUM) and node not in sums and len(node.all_input_nodes) == 2:
         sums.add(node)
@@ -177,7 +177,7 @@ def _take_norm(site: Site, positions: dict[fx.Node, int]) -> None:
 
 
 def _take(site: Site, norm: fx.Node, positions: dict[fx.Node, int]) -> bool:
-    """Fuse a batch norm into the site, if it is a plain one."""
+    """Fuse a batch norm into the site if it is supported."""
     value = sole_user(norm)
     plainly = calls(value, pick) and argument(value, "index") == 0 and norm.kwargs.get("axis", 1) == 1
     if not plainly or any(p not in positions for p in arguments_from(norm, "gamma")):
@@ -202,7 +202,7 @@ class Folding:
         self._graph, self.sites = module.graph, sites
         self.watched = sorted({i for site in sites for i in site.parameters})
         self.ones = [s.norm[0] for s in sites if s.norm and s.fixed and s.norm_attrs.get("_set_gamma", True)]
-        # What the last run saw, and what was made of it: one tuple, so that threads find both of one run.
+        # Parameters of the last run and their packed layers: one tuple, so that threads read both of the same run.
         self._state: tuple[CopySnapshot | DigestSnapshot, list[Packed] | None] | None = None
         places = [node for node in self._graph.nodes if node.op == "placeholder"]
         nodes = self._graph.nodes
@@ -218,7 +218,7 @@ class Folding:
         self._batch_chunks = _batch_chunks(module, self._data, places[-3:])
 
     def familiar(self, tensors: Sequence[torch.Tensor]) -> bool:
-        """Are all inputs either data that layers take or the very parameters that were folded?"""
+        """Is every input either data of a supported kind or one of the tensors that were folded?"""
         state = self._state
         if state is None or state[1] is None or self._others:
             return False
@@ -228,12 +228,12 @@ class Folding:
     def layers(
         self, tensors: Sequence[torch.Tensor], first: FirstPrediction | None = None
     ) -> tuple[list[Packed], Verdict] | None:
-        """Packed layers, and what tells if they are those of these parameters; None: run the graph as it is.
+        """Return packed layers and a check that they match these parameters; None: run the plain graph.
 
-        `first` is a prediction before this graph was made, which may have had the same parameters.
+        `first` is an earlier prediction, from before this graph was created, which may have had the same parameters.
         """
         state = self._state
-        if self._rest:  # whoever learns between predictions need not be looked at each time
+        if self._rest:  # a network that is trained between predictions is not checked at each run
             self._rest -= 1
             return None
         if not all(usable(tensors[i]) for i in self._inputs):
@@ -241,7 +241,7 @@ class Folding:
         watched = [tensors[i] for i in self.watched]
         if state is not None and state[1] is not None and state[0].untouched(watched):
             return state[1], lambda: True
-        for i in self.ones:  # what BatchNorm does to a fixed gamma
+        for i in self.ones:  # BatchNorm sets a fixed gamma to one
             tensors[i].data.fill_(1)
             wrote(tensors[i])
         if state is None:
@@ -263,13 +263,13 @@ class Folding:
         self._state, self._changes = (seen, made), 0
         return made, same if isinstance(seen, CopySnapshot) else seen.compare(
             watched
-        )  # were they the same all the while?
+        )  # did the parameters stay the same during the run?
 
     def run(self, tensors: Sequence[torch.Tensor], streams: list[Any], layers: list[Packed]) -> Any:
         """The heads' values."""
         within = functools.cache(lambda: all(_within(tensors[i]) for i in self._data))
         try:
-            workspace = self._workspaces.pop()  # another thread may be at work with the others
+            workspace = self._workspaces.pop()  # another thread may be using the other workspaces
         except IndexError:
             workspace = Workspace()
         arguments = (*tensors, *streams, layers, within, workspace)
@@ -288,7 +288,7 @@ class Folding:
         return self._graph
 
     def arguments(self, tensors: Sequence[torch.Tensor], streams: list[Any]) -> tuple[Any, Workspace] | None:
-        """What the rewritten graph takes for these inputs, with a workspace of its own; None: it is not ready."""
+        """Return the arguments of the rewritten graph for these inputs, with a workspace; None if it is not ready."""
         ready = self.layers(tensors)
         if ready is None:
             return None
@@ -298,11 +298,11 @@ class Folding:
 
     @property
     def expected(self) -> bool:
-        """Will the next run have packed layers, if its parameters are those of this one?"""
+        """Will the next run use packed layers if its parameters are the same as in this run?"""
         return self._state is not None and self._state[1] is None and not self._rest
 
     def note(self, tensors: Sequence[torch.Tensor]) -> None:
-        """Remember these parameters: if the next run sees them again, they are folded."""
+        """Remember these parameters; if the next run has the same values, they are folded."""
         self._workspaces.clear()  # they know the convolutions of before
         self._changes += 1
         self._rest = min(1 << self._changes, MOST_REST) if self._changes > SOME else 0
@@ -319,7 +319,7 @@ class Folding:
         return made
 
     def _find_limits(self, convolutions: list[Any]) -> None:
-        """Tell every convolution how large its values can be where data are within `LIMIT`."""
+        """Compute a bound on the values of every convolution for data within `LIMIT`."""
         limits: dict[fx.Node, float | None] = dict.fromkeys(self._data.values(), LIMIT)
         for node in self._graph.nodes:
             if calls(node, convolve):
@@ -338,7 +338,7 @@ class Folding:
 
 
 def _batch_chunks(module: fx.GraphModule, data: dict[int, fx.Node], own: list[fx.Node]) -> BatchChunks:
-    """The graph, whose layers may take a batch of images in chunks, as long as that is all they take."""
+    """Return the graph with batch splitting, if its layers depend on the batch of images only."""
     if len(data) != 1:
         return BatchChunks(module, 0, None)
     ((place, node),) = data.items()
@@ -350,7 +350,7 @@ def _image_by_image(node: fx.Node) -> bool:
 
 
 def _within(data: torch.Tensor) -> bool:
-    """Are all values finite, and of the size for which limits were found?"""
+    """Are all values finite and within the limit for which bounds were computed?"""
     if not data.numel():
         return True
     low, high = torch.aminmax(data)
@@ -358,7 +358,7 @@ def _within(data: torch.Tensor) -> bool:
 
 
 def _largest(node: fx.Node, sizes: list[float | None]) -> float | None:
-    """How large the values of an operator between convolutions can be; None: not known."""
+    """Return a bound on the values of an operator between convolutions; None if unknown."""
     kind = node.kwargs.get("pool_type", "max") if calls(node, pool) else None
     if None in sizes or not (calls(node, plain, CONCAT, concat, SUM) or kind in ("max", "avg")):
         return None
@@ -366,9 +366,9 @@ def _largest(node: fx.Node, sizes: list[float | None]) -> float | None:
 
 
 def fold(lowered: Lowered, tensors: Sequence[torch.Tensor], compiler: Compiler | None) -> Folding | bool | None:
-    """The lowered inference graph with packed layers; False where nothing is to be gained, None if not yet.
+    """Return the lowered inference graph with packed layers; False if nothing is gained, None if it is not ready yet.
 
-    A compiler gets what lies between packed convolutions; a network without them is all the compiler's.
+    A compiler backend compiles the segments between packed convolutions, or the whole network if there are none.
     """
     graph = fx.Graph()
     graph.output(graph.graph_copy(fused(lowered.module).graph, {}))
@@ -410,7 +410,7 @@ def fold(lowered: Lowered, tensors: Sequence[torch.Tensor], compiler: Compiler |
 def _convolution_sites(
     graph: fx.Graph, positions: dict[fx.Node, int], sums: set[fx.Node], tensors: Sequence[torch.Tensor]
 ) -> list[Site]:
-    """All convolutions that can be packed, if that is worth it; sums that they compute are added to `sums`."""
+    """Return the convolutions to pack, none if packing is not worthwhile; their sums are added to `sums`."""
     taken: set[fx.Node] = set()
     sites = [site for node in graph.nodes if calls(node, CONVOLUTION) and (site := _site(node, positions, taken))]
     numbers = sum(tensors[site.weight].numel() for site in sites)
@@ -423,7 +423,7 @@ def _convolution_sites(
 def _dense_sites(
     graph: fx.Graph, positions: dict[fx.Node, int], sums: set[fx.Node], tensors: Sequence[torch.Tensor]
 ) -> list[Site]:
-    """The dense layers that can be packed, as many as there is memory for."""
+    """Return the dense layers that can be packed within the memory limit."""
     sites, buffer = [], tuning.DENSE_PACKED_BYTES
     for node in graph.nodes:
         site = _dense_site(node, positions, sums) if calls(node, FULLY) else None
@@ -434,7 +434,7 @@ def _dense_sites(
 
 
 def _own_inputs(graph: fx.Graph, last: fx.Node) -> list[fx.Node]:
-    """Inputs for the packed layers, for the check of data against limits, and for the workspace."""
+    """Add inputs for the packed layers, for the check of data against the limit, and for the workspace."""
     made = []
     for name in ("layers", "within", "workspace"):
         with graph.inserting_after(last):
@@ -461,7 +461,7 @@ def _replace(graph: fx.Graph, site: Site, constants: tuple[Any, ...]) -> None:
 
 
 def _fuse_pairs(graph: fx.Graph, sites: list[Site]) -> None:
-    """A depthwise convolution and the one before it, if nobody else reads that one's result, are computed at once."""
+    """Fuse a depthwise convolution with the convolution before it, if the result of the latter has no other reader."""
     for node in list(graph.nodes):
         first = _lone_input(node)
         data = _lone_input(first)
@@ -479,13 +479,13 @@ def _fuse_pairs(graph: fx.Graph, sites: list[Site]) -> None:
 
 
 def _lone_input(node: Any) -> Any:
-    """The data of a packed convolution that adds nothing to its result; None for other nodes."""
+    """Return the data of a packed convolution without an addend; None for other nodes."""
     tensors = arguments_from(node, "tensors") if calls(node, convolve) else ()
     return tensors[0] if len(tensors) == 1 else None
 
 
 def _use_pixel_layers(graph: fx.Graph, workspace: fx.Node) -> None:
-    """Dense layers behind pooling use the workspace, too: images of one pixel are rows."""
+    """Let dense layers after pooling use the workspace too: images of one pixel are rows."""
     for node in list(graph.nodes):
         if not calls(node, dense) or len(node.args) != 6 or not node.kwargs.get("flatten", True):
             continue
@@ -502,7 +502,7 @@ def _use_pixel_layers(graph: fx.Graph, workspace: fx.Node) -> None:
 
 
 def _reads_and_copies(node: fx.Node) -> bool:
-    """Sums and concatenations, whose results are new memory."""
+    """Is it a sum or a concatenation, whose result is new memory?"""
     return calls(node, SUM) or _concatenates(node)
 
 
@@ -511,13 +511,13 @@ def _concatenates(node: fx.Node) -> bool:
 
 
 def _assign_buffers(graph: fx.Graph, sites: list[Site], workspace: fx.Node) -> None:
-    """Number the buffers of results: one that only packed layers and sums read is free after its last reader.
+    """Assign buffers to results: a buffer that only packed layers and sums read is free after its last reader.
 
-    Others leave the workspace as copies, and have buffers of their own.
+    Results with other readers are copied out of the workspace and have their own buffers.
     """
     order = {node: i for i, node in enumerate(graph.nodes)}
     free: list[int] = []
-    until: dict[int, list[int]] = {}  # the numbers that are free behind a node
+    until: dict[int, list[int]] = {}  # numbers of the buffers that are free after a node
     count, results = 0, RESULTS
     for place, node in enumerate(list(graph.nodes)):
         if calls(node, *BUFFER):
@@ -538,7 +538,7 @@ def _assign_buffers(graph: fx.Graph, sites: list[Site], workspace: fx.Node) -> N
 
 
 def _copy_out(graph: fx.Graph, workspace: fx.Node, node: fx.Node, users: list[fx.Node]) -> None:
-    """Give others a copy, no sooner than the first of them needs it."""
+    """Insert a copy for other readers, just before the first of them."""
     with graph.inserting_before(users[0]):
         copy = graph.call_function(copy_out, (workspace, node))
     for user in users:
@@ -546,9 +546,9 @@ def _copy_out(graph: fx.Graph, workspace: fx.Node, node: fx.Node, users: list[fx
 
 
 def _buffer_of_addend(node: fx.Node, sites: list[Site], ending: list[int]) -> list[int]:
-    """The buffer of a convolution's addend, if nobody reads it later: the sum can be written over it.
+    """Return the buffer of a convolution's addend if it has no later reader: the sum can overwrite it.
 
-    Taken out of `ending`, the memory that is free behind the node.
+    The buffer is removed from `ending`, the buffers that are free after the node.
     """
     data, *addends = arguments_from(node, "tensors") if calls(node, convolve) else (None,)
     if not addends or addends[0] is data or not calls(addends[0], *BUFFER):

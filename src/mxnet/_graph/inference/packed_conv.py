@@ -1,6 +1,6 @@
-"""A convolution packed for inference: batch norm folded in, weight in the kernel's order, sum and activation fused.
+"""Convolutions packed for inference: batch norm folded in, weight in the kernel's order, sum and activation fused.
 
-So are batch norms that no convolution takes in, pooling, and concatenations of channels.
+This module also has the batch norms that are not folded into a convolution, pooling, and concatenation of channels.
 """
 
 import math
@@ -50,7 +50,7 @@ def affine(norm: list[torch.Tensor], eps: float) -> tuple[torch.Tensor, torch.Te
 
 
 def _affine(norm: list[torch.Tensor], eps: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """In double precision: an error of a scale is the same for all pixels, and adds up from layer to layer."""
+    """Compute in double precision: an error in a scale affects all pixels and accumulates from layer to layer."""
     gamma, beta, mean, variance = (tensor.double() for tensor in norm)
     scale = gamma * (variance + eps).rsqrt()
     return scale, beta - mean * scale
@@ -69,7 +69,7 @@ class PackedConvolution:
         self.geometry: Any = (*map(list, geometry), attrs.get("num_group", 1))
         self.weight_shape = tuple(weight.shape)
         self.packed: dict[Way | None, Any] = {}  # the weight as each way wants it; None: oneDNN
-        self.kernels_exist = direct.supported(weight.shape, self.geometry)  # they may not be compiled yet
+        self.kernels_exist = direct.supported(weight.shape, self.geometry)  # kernels may not be compiled yet
         self.is_matrix = self.geometry == ([0, 0], [1, 1], [1, 1], 1) and self.weight_shape[2:] == (1, 1)
         self.tiled = self.geometry == ([1, 1], [1, 1], [1, 1], 1) and self.weight_shape[2:] == (3, 3)
         sums = weight.abs().sum((1, 2, 3)).max() if weight.numel() else weight.new_zeros(())
@@ -87,7 +87,7 @@ class PackedConvolution:
         data: torch.Tensor,
         addend: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """The result for data that are `within` the limit for which it was found whether a clamp can be fused."""
+        """Return the result; `within`: the data is within the limit that allows a fused clamp."""
         way, make, _ = packed_conv2d(data.shape, data.dtype, self.weight_shape, self.geometry)
         if way is None and self.is_matrix and data.shape[2:] == (1, 1) and self.weight.layout is torch.strided:
             return self._by_linear(data, addend)
@@ -106,11 +106,11 @@ class PackedConvolution:
         return workspace.compute(self, tasks, result, data, addend)
 
     def _kernel(self, way: Way, make: Any) -> Any:
-        """The weight, packed for a way."""
+        """Return the weight packed for an implementation."""
         kernel = self.packed.get(way)
         if kernel is None:
             kernel = self.packed[way] = make(self.weight, self.bias, self.geometry, self.clamp)
-            if way is direct.DENSE:  # which computes from now on, whatever the data: others are not needed again
+            if way is direct.DENSE:  # computes from now on: other packed weights are not needed
                 self.weight, self.packed = self.weight.new_empty(0), {way: kernel}
         return kernel
 
@@ -140,7 +140,7 @@ class PackedConvolution:
     def behind(
         self, first: "PackedConvolution", workspace: "Workspace", buffer: int | None, data: torch.Tensor
     ) -> torch.Tensor | None:
-        """The result for what another convolution makes of data, both at once; None: there is no kernel for that."""
+        """Return the result of another convolution followed by this one, fused; None if there is no kernel for it."""
         if not (self.kernels_exist and first.kernels_exist):
             return None
         way, make, _ = packed_conv2d(data.shape, data.dtype, first.weight_shape, first.geometry)
@@ -157,7 +157,7 @@ class PackedConvolution:
         return workspace.compute(self, [pointwise.fused_task(depthwise, last, result)], result, data)
 
     def _by_linear(self, data: torch.Tensor, addend: torch.Tensor | None) -> torch.Tensor:
-        """For images of one pixel: faster than oneDNN's convolution, and oneDNN loses twice the digits in long sums."""
+        """Compute images of one pixel as a linear layer: faster and in long sums more accurate than oneDNN."""
         result = torch.nn.functional.linear(data.flatten(1), self.weight.flatten(1), self.bias)
         result = result.unflatten(1, (-1, 1, 1))
         return clamped(result if addend is None else result.add_(addend), self.clamp)
@@ -190,9 +190,9 @@ class PackedConvolution:
         return data.shape[0], self.weight_shape[0], down, right
 
     def limit(self, data: float | None, addend: float | None = 0) -> float | None:
-        """How large results can be for data up to a size; None: not known, or infinite.
+        """Return a bound on the results for bounded data; None if it is unknown or infinite.
 
-        Where it is known, no NaN can arise, and oneDNN's own `relu` and `clip`, which turn NaN into a number, will do.
+        If the bound is known, no NaN can occur, so oneDNN's `relu` and `clip`, which replace NaN, can be used.
         """
         low, high = self.clamp
         if data is None or addend is None:
@@ -225,23 +225,23 @@ def clamped(result: torch.Tensor, clamp: Clamp) -> torch.Tensor:
 
 
 def _alongside(addend: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
-    """The addend of a result, in its memory format."""
+    """Return the addend in the memory format of the result."""
     if addend.shape != result.shape or addend.dtype is not result.dtype:
         raise ValueError(f"a sum of {tuple(result.shape)} and {tuple(addend.shape)}, of {addend.dtype}")
     return addend.contiguous(memory_format=torch.channels_last)
 
 
 class Workspace:
-    """Buffers for intermediate results, kept from run to run: new memory costs more time than the computation."""
+    """Buffers for intermediate results, reused in each run: allocating memory takes longer than the computation."""
 
     def __init__(self) -> None:
         self._buffers: dict[int, torch.Tensor] = {}
         self._views: dict[Any, torch.Tensor] = {}
         self._ids: set[int] = set()
-        # What was computed from which tensors into which: in the next run it mostly is the same memory.
+        # Inputs and outputs of the last run's tasks: the next run mostly uses the same memory.
         self._tasks: dict[Hashable, tuple[Any, ...]] = {}
         self._interleaved: Recent[Hashable, Task] = Recent(MOST_VIEWS)  # the tasks that pad a network's own data
-        self._waiting: list[Task] = []  # until something else than the next task reads a result
+        self._waiting: list[Task] = []  # pending until a function other than a task reads a result
         self._runs: Recent[Any, tuple[list[Task], list[Any]]] = Recent(
             MOST_VIEWS
         )  # tasks that waited, and their chains
@@ -249,7 +249,7 @@ class Workspace:
     def compute(
         self, who: Hashable, tasks: list[Task], result: torch.Tensor, *given: torch.Tensor | None
     ) -> torch.Tensor:
-        """Run tasks; if all their tensors are buffers of this workspace, the tasks can be run again as they are."""
+        """Run tasks; if all their tensors are buffers of this workspace, the tasks can be reused unchanged."""
         tensors = [t for t in given if t is not None]
         if all(id(t) in self._ids for t in (result, *tensors)):
             self._tasks[who] = tensors, result, tasks
@@ -258,9 +258,9 @@ class Workspace:
         return result
 
     def repeat(self, who: Hashable, *given: torch.Tensor) -> torch.Tensor | None:
-        """The result of the last run's tasks, which will be run once more; None: they were for other tensors.
+        """Schedule the last run's tasks again and return their result; None if they were for other tensors.
 
-        While decisions are explained, layers decide anew.
+        While decisions are explained, layers decide again.
         """
         tensors, result, tasks = self._tasks.get(who, NOTHING)
         same = len(tensors) == len(given) and all(map(operator.is_, tensors, given))
@@ -271,7 +271,7 @@ class Workspace:
         return result
 
     def interleave(self, who: Hashable, kernel: direct.Dense, data: torch.Tensor, target: torch.Tensor) -> None:
-        """Pad a network's own data, wherever they are this time, and make them channels-last."""
+        """Pad the network's input data, at whatever address, and convert it to channels-last."""
         whole = data if data.stride(3) == 1 else data.contiguous()
         known = (who, whole.shape, whole.stride(), target.data_ptr())
         task = self._interleaved.get(known) or self._interleaved.again(known)
@@ -280,7 +280,7 @@ class Workspace:
         task.run_on(whole)
 
     def flush(self) -> None:
-        """Run the tasks that wait, those of native threads as one chain."""
+        """Run the pending tasks; those of native threads run as one chain."""
         waiting = self._waiting
         if not waiting:
             return
@@ -293,7 +293,7 @@ class Workspace:
             run.run()
 
     def copy_out(self, value: torch.Tensor) -> torch.Tensor:
-        """A result for others, in memory of its own."""
+        """Return a copy of a result for other readers."""
         self.flush()
         return value.clone() if value.numel() <= SMALL else value
 
@@ -301,14 +301,14 @@ class Workspace:
         return sum(buffer.nbytes for buffer in self._buffers.values())
 
     def take(self, number: int | None, *shape: int) -> torch.Tensor:
-        """A buffer for a channels-last result; without a number, and for large results that leave, new memory."""
+        """Return a buffer for a channels-last result; new memory without a number and for large copied-out results."""
         if number is None or (number >= RESULTS and math.prod(shape) > SMALL):
             return torch.empty(shape, memory_format=torch.channels_last)
         found = self._views.get((number, shape))
         return self._view(number, shape) if found is None else found
 
     def scratch(self, number: int, *shape: int) -> torch.Tensor:
-        """A buffer for what one convolution needs at a time, by a number of its own."""
+        """Return a numbered scratch buffer that one convolution uses at a time."""
         return self._buffer(SCRATCH - number, shape)
 
     def _view(self, number: int, shape: tuple[int, ...]) -> torch.Tensor:
@@ -356,7 +356,7 @@ def convolve_pair(
     buffer: int | None,
     data: torch.Tensor,
 ) -> torch.Tensor:
-    """A convolution, and a depthwise one that alone reads its result."""
+    """A convolution followed by a depthwise one that is the only reader of its result."""
     first, second = convolutions[indices[0]], convolutions[indices[1]]
     result = workspace.repeat(second, data)
     if result is None:
@@ -365,12 +365,12 @@ def convolve_pair(
 
 
 def flush(workspace: Workspace) -> None:
-    """What the rewritten graph calls before a sum or the like reads their results."""
+    """The rewritten graph calls this before a sum or a similar operator reads their results."""
     workspace.flush()
 
 
 def copy_out(workspace: Workspace, value: torch.Tensor) -> torch.Tensor:
-    """What the rewritten graph calls before anything else than the functions here reads a result that is kept."""
+    """The rewritten graph calls this before other functions than those of this module read a buffered result."""
     return workspace.copy_out(value)
 
 

@@ -1,7 +1,7 @@
 """A dense layer packed for inference with few rows: weight in the kernels' order, sum and activation fused.
 
-MKL packs a weight at each call, which takes as long as to multiply some dozens of rows with it. Here a second, packed
-copy of the weight is kept, as soon as there are few rows, and not before.
+MKL packs a weight at each call, which takes as long as multiplying some dozens of rows. Here a second, packed copy of
+the weight is kept. It is made at the first call with few rows.
 """
 
 from collections.abc import Iterator, Sequence
@@ -90,7 +90,7 @@ def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def _parts(weight: torch.Tensor, bias: torch.Tensor | None, clamp: Clamp) -> Iterator[Any]:
-    """What is packed: some columns at a time, so that a panel and the rows that meet it stay in the cache."""
+    """Split the weight into blocks of columns, so that a panel and the rows multiplied with it stay in the cache."""
     columns = weight[:, :, None, None].tensor_split(-(-weight.shape[1] // tuning.DENSE_COLUMNS) or 1, 1)
     for number, some in enumerate(columns):
         last = number == len(columns) - 1
@@ -138,7 +138,7 @@ def dense_pixels(
 
 
 def _added(data: Any, weight: Any, bias: Any, addend: torch.Tensor, attrs: dict[str, Any]) -> torch.Tensor:
-    """A layer and a sum: products add_product to what is there already, which takes two passes over memory less."""
+    """A layer and a sum: the product is added to the addend in place, which saves two passes over memory."""
     if bias is None or addend.shape != (*data.shape[:-1], *bias.shape) or not (usable(data) and usable(addend)):
         return SUM(FULLY(data, weight, bias, **attrs), addend)
     result = addend.new_empty(addend.shape)
@@ -155,7 +155,7 @@ def gelu_in_place(data: torch.Tensor, **attrs: Any) -> torch.Tensor:
 
 
 def gelu_in_place_of_layers(graph: fx.Graph) -> None:
-    """Let activations behind dense layers write where the layers wrote."""
+    """Let activations after dense layers overwrite the results of the layers."""
     for node in graph.nodes:
         if calls(node, ACTIVATION) and node.kwargs.get("act_type") == "gelu":
             layer = argument(node, "data")

@@ -1,4 +1,4 @@
-"""Weights in channels-last memory format for compiled code, kept as long as nobody changes them.
+"""Weights in channels-last memory format for compiled code, cached until they change.
 
 Compiled convolutions take channels-last weights, and torch.compile's code copies them into that format at every call:
 24 of the 79 ms of one image in ResNet-18.
@@ -35,7 +35,7 @@ def in_order(tensor: torch.Tensor) -> torch.Tensor:
 
 
 class Reordered:
-    """Runs code on inputs, those at `places` copied to channels-last; copies are kept once inputs were the same twice.
+    """Runs code on inputs, copying those at `places` to channels-last; copies are cached after two equal calls.
 
     Kept copies are used while inputs are compared with what the copies were made of. Weights that change between calls
     are copied each time; how often they changed decides when to compare again.

@@ -143,7 +143,7 @@ def noted(tensors: Sequence[torch.Tensor]) -> "CopySnapshot | DigestSnapshot":
 
 
 class FirstPrediction:
-    """The parameters of a network's first prediction, whose contents were not looked at."""
+    """The parameters of a network's first prediction, whose contents were not recorded."""
 
     def __init__(self, places: Sequence[int], tensors: Sequence[torch.Tensor]) -> None:
         self._places, self._tensors = places, [weakref.ref(tensors[i]) for i in places]

@@ -1,6 +1,6 @@
 """Common subexpression elimination: equal calls on equal inputs become one node.
 
-Where a graph holds equal losses it decides how often their gradient counts, so it merges what MXNet merges.
+If a graph has equal losses, merging decides how often their gradient counts, so it merges exactly what MXNet merges.
 """
 
 from collections.abc import Iterable

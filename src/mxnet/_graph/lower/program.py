@@ -279,7 +279,7 @@ def _running(error: MXNetError) -> Iterator[str]:
 
 
 class _NoStream:
-    """In place of the host's random numbers while a CUDA graph is captured: replays would repeat what was drawn."""
+    """Replaces the host's random stream during CUDA graph capture: replays would repeat the same random numbers."""
 
     def __getattr__(self, name: str) -> Any:
         raise MXNetError("random numbers are drawn by the host")

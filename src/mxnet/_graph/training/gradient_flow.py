@@ -62,7 +62,7 @@ def gradient_path(program: Program, wanted: Iterable[Node]) -> list[Node]:
 def visited(program: Program, wanted: Iterable[Node]) -> set[int]:
     """The operators that MXNet's backward pass visits, and those of which hidden outputs are read, by identity.
 
-    A gradient that is blocked or zero is followed, too: MXNet has nodes for it.
+    Blocked and zero gradients are followed too, because MXNet has nodes for them.
     """
     found = {id(node) for node in wanted}
     for node in program.nodes:

@@ -1,6 +1,6 @@
-"""The training graph rewritten for speed: convolutions in channels-last memory format, sums and `relu` in place.
+"""Training graph rewriting: convolutions in channels-last memory format, sums and `relu` in place.
 
-Values and gradients are those of the plain graph but for rounding; the graph's results are NCHW in memory.
+Values and gradients equal those of the plain graph up to rounding; the graph's results are NCHW in memory.
 """
 
 from typing import Any
@@ -106,7 +106,7 @@ def _with_convolutions(module: Code, function: Any) -> fx.Graph | None:
 def _gains(node: fx.Node) -> bool:
     """A convolution over two axes with enough filters to fill the processor's vectors.
 
-    Windows as large as an image gain nothing, and their long sums round differently in another order.
+    Windows as large as an image are not faster, and their long sums round differently in another order.
     """
     if not calls(node, CONVOLUTION) or node.kwargs.get("layout") not in (None, "NCHW"):
         return False

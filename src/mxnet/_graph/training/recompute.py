@@ -1,4 +1,4 @@
-"""The training graph with less memory: activations behind batch norms are recomputed in the backward pass."""
+"""Training graphs with less memory: activations after batch norms are recomputed in the backward pass."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def norm_sum_relu(
 
 
 def recompute_activations(graph: fx.Graph) -> None:
-    """Rewrite what leads from batch norms to convolutions, or to sums that lead to them."""
+    """Rewrite the paths from batch norms to convolutions, directly or through sums."""
     for node in list(graph.nodes):
         if calls(node, relu_in_place) and any(map(_recomputes, node.users)):
             _rewrite(graph, node)
@@ -69,7 +69,7 @@ def _rewrite(graph: fx.Graph, node: fx.Node) -> None:
 
 
 def _norm(value: Any) -> fx.Node | None:
-    """The batch norm, by the batch's statistics and over axis 1, that made the value for one reader only."""
+    """Return the batch norm (batch statistics, axis 1) that computed the value, if the value has only one reader."""
     selected = selected_output(value)
     if selected is None or selected[1] != 0 or len(value.users) != 1:
         return None

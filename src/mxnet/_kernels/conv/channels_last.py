@@ -1,7 +1,7 @@
-"""Convolution in training graphs by torch, channels-last in memory whatever the memory format of its inputs.
+"""torch's convolution in training graphs, computed in channels-last format for inputs of any memory format.
 
-The weight is copied into that format at each call, and its gradient is contiguous: parameters, gradients and the
-optimizer's states stay as MXNet's files and views have them.
+The weight is converted at each call, and its gradient is contiguous, so parameters, gradients and optimizer states keep
+the memory layout of MXNet's files and views.
 """
 
 from typing import Any

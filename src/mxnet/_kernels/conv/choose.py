@@ -1,7 +1,7 @@
-"""The choice of a way to compute a convolution: one ordered table for eager calls, training and inference graphs.
+"""Selection of a convolution algorithm: one ordered table for eager calls, training graphs and inference graphs.
 
-The first way of the table that applies computes; a choice is kept for all problems that are equal. `conv2d` and
-`deconv` are what operators call.
+The first `Way` of the table that applies is used; the choice is cached for equal problems. Operators call `conv2d` and
+`deconv`.
 """
 
 from typing import Any, NamedTuple
@@ -33,11 +33,11 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
 }
 LIBRARY = {EAGER: "conv.torch", TRAINING: "conv.torch", INFERENCE: "conv.onednn", TRANSPOSED: "conv.torch"}
-MOST_CHOICES = 1 << 10  # networks that take images of any size have ever new ones
+MOST_CHOICES = 1 << 10  # bounds the cache of networks that take images of any size
 
 
 class Choice(NamedTuple):
-    """The way, None for the library's own; what it computes with; and the rule that decided, for explanations."""
+    """The selected way (None: the library's own), its computation, and the rule behind the choice, for explanations."""
 
     way: Way | None
     compute: Any
@@ -48,12 +48,12 @@ _choices: Recent[Problem, Choice] = Recent(MOST_CHOICES)
 
 
 def forget() -> None:
-    """Decide anew for every problem, as limits or compiled code have changed."""
+    """Clear the cached choices, because limits or compiled code have changed."""
     _choices.clear()
 
 
 def choose(problem: Problem) -> Choice:
-    """The way that computes the problem now; also tells whoever wants decisions explained."""
+    """Return the way that computes the problem now, and log the decision if it is being explained."""
     choice = _choices.get(problem) or _choices.again(problem) or _decide(problem)
     if SWITCH.mode == TRACED:
         SWITCH.log.append(choice.decision)
@@ -61,7 +61,7 @@ def choose(problem: Problem) -> Choice:
 
 
 def _decide(problem: Problem) -> Choice:
-    """The first way that applies, and is compiled; training waits for code, so that two runs compute the same."""
+    """Return the first compiled way that applies; training waits for code, so that two runs give equal results."""
     waiting = ""
     for way in WAYS[problem.mode]:
         work = way.applies(problem)
@@ -101,7 +101,7 @@ def conv2d(
     groups: int,
     mode: str = EAGER,
 ) -> Tensor | None:
-    """The convolution over two axes, with its gradients, by the way that is fastest; None: torch's own is.
+    """Compute the 2D convolution, with its gradients, by the fastest way; None if torch's own is the fastest.
 
     Eager calls and their results are NCHW in memory; results of training graphs are channels-last.
     """
@@ -137,7 +137,7 @@ def deconv(
     dilate: tuple[int, ...],
     groups: int,
 ) -> Tensor | None:
-    """The deconvolution, with its gradients, where another way is faster than torch's; else None."""
+    """Compute the deconvolution, with its gradients, if another way is faster than torch's; else None."""
     if SWITCH.mode == OFF or not data.is_cpu or data.__class__ is not Tensor or torch.compiler.is_compiling():
         return None
     recorded = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (data, weight, bias))

@@ -1,8 +1,8 @@
-"""Deconvolutions that are faster as matrix products than by oneDNN, which fills blocks of filters with zeros.
+"""Deconvolutions that are faster as matrix products than with oneDNN, which pads blocks of filters with zeros.
 
-A single pixel gives one window for each image: all of it is one product. Up to four filters, as in the last layer of
-a generator, leave most of a block unfilled: the columns of a product, summed where windows overlap (col2im), take a
-fifth to a half of the time. In inference, windows that do not overlap need no sums.
+An image of a single pixel gives one window, so the whole deconvolution is one matrix product. With up to four filters,
+as in the last layer of a generator, most of a block would be padding: a matrix product followed by col2im takes a fifth
+to a half of the time. In inference, windows that do not overlap need no sums.
 """
 
 import math
@@ -52,12 +52,12 @@ def _one_pixel(data: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def _columns(data: Tensor, weight: Tensor) -> Tensor:
-    """A product for each image; `matmul` would copy them into one matrix, and the result back."""
+    """One product for each image; `matmul` would copy the images into one matrix and copy the result back."""
     return torch.bmm(weight.flatten(1).t().expand(len(data), -1, -1), data.flatten(2))
 
 
 def _side_by_side(data: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """One product, then pixels are moved to their places."""
+    """One product, then the pixels are rearranged."""
     (batch, _, *sizes), kernel = data.shape, weight.shape[2:]
     product = _columns(data, weight)
     if bias is not None:

@@ -1,6 +1,6 @@
 """Convolutions with constant weights by direct kernels (see direct_kernels): 1 x 1, of few channels, depthwise.
 
-Elsewhere, and on processors for which these kernels are not made, oneDNN's are as fast. Data are channels-last.
+For other convolutions, and on other processors, oneDNN is as fast. Data is channels-last.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ def _applies(problem: Problem, depthwise: bool) -> int:
 
 
 def pack(weight: Tensor, bias: Any, geometry: Geometry, clamp: Clamp) -> "Dense | Depthwise | None":
-    """A supported convolution, packed; None: not yet, or never, on this processor and with so many threads."""
+    """Pack a supported convolution; None if it is not ready, or not available for this processor and thread count."""
     if torch.get_num_threads() > tuning.DIRECT_THREADS or _code.get(wait=False) is None:
         return None
     kind = Depthwise if _is_depthwise(weight.shape, geometry[3]) else Dense
@@ -71,7 +71,7 @@ def pad_task(images: Tensor, padded: Tensor, pad: Sequence[int]) -> Task:
 
 
 class _Packed:
-    """What the kernels have in common. They know addresses only."""
+    """Common part of the packed convolutions; the kernels themselves only get addresses."""
 
     adds = True  # can an addend be added to the result?
 
@@ -183,7 +183,7 @@ class Dense(_Packed):
         work = max(windows, self._kernels.ROWS) * self._filters * run * height  # fewer windows wait for memory
         most = work // tuning.MULTIPLICATIONS_PER_THREAD
         held = offsets, data, result, self._weight, self._bias
-        if windows < self._filters:  # each part reads all windows, else the whole weight
+        if windows < self._filters:  # each part reads all windows; otherwise each part reads the whole weight
             given, panels = (*fixed, windows, at_once, *self._limits), max(1, self._filters // self._kernels.PANEL)
             return Task(self._kernels.dense, given, (0, panels), most, held=held)
         given, rounds = (*fixed, -1, at_once, *self._limits), self._rounds(windows, at_once)
@@ -198,7 +198,7 @@ class Dense(_Packed):
         return self._window == self._stride == [1, 1]
 
     def fused_task(self, depthwise: "Depthwise", data: Tensor, result: Tensor) -> Task:
-        """This pointwise convolution and the depthwise one behind it, whose input stays in the cache."""
+        """This pointwise convolution fused with the depthwise one after it, whose input stays in the cache."""
         (batch, run, height, width), (_, channels, down, right) = data.shape, result.shape
         step, row, panel = depthwise._stride[0], width * channels * 4, self._kernels.PANEL
         offsets = self._window_offsets(data, height, width)

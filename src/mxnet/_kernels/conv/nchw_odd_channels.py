@@ -1,8 +1,8 @@
-"""Recorded NCHW convolutions of one channel, or of numbers of channels that fill no blocks, by torch's own calls.
+"""Recorded NCHW convolutions with one channel, or with channels that do not fill whole blocks, by torch's own calls.
 
 oneDNN computes in blocks of eight channels, or more. The weight gradient of a single channel is faster as a matrix
 product; where the numbers of channels leave blocks unfilled (20 and 50, as in LeNet), the channels-last memory format
-is faster, the copies into it and back included. Results and gradients are NCHW.
+is faster, including the conversions. Results and gradients are NCHW.
 """
 
 from typing import Any
@@ -45,7 +45,7 @@ class OneChannel(torch.autograd.Function):
 
 
 class OddChannels(torch.autograd.Function):
-    """By way of the channels-last memory format."""
+    """Computed in the channels-last memory format."""
 
     @staticmethod
     def forward(ctx: Any, data, weight, bias, stride, pad):

@@ -24,7 +24,7 @@ def _torch_affine(rows: Tensor, weight: Tensor, bias: Tensor | None, result: Ten
 
 
 class Products(NamedTuple):
-    """Who multiplies matrices: result = rows · weightᵀ + bias, and left · right."""
+    """Functions for matrix products: result = rows · weightᵀ + bias, and left · right."""
 
     affine: Callable[[Tensor, Tensor, Tensor | None, Tensor], None]
     product: Callable[[Tensor, Tensor], Tensor]

@@ -1,4 +1,4 @@
-"""What the choice of a way to compute a convolution depends on (`Problem`), and what a way is (`Way`)."""
+"""A convolution without its values (`Problem`), and an algorithm that may compute it (`Way`)."""
 
 from collections.abc import Callable
 from math import prod
@@ -57,15 +57,15 @@ class Problem(NamedTuple):
 
     @property
     def work(self) -> int:
-        """How many multiplications the direct sum has, about: one window for each pixel of the data."""
+        """Approximate number of multiplications of direct convolution: one window for each pixel of the data."""
         return prod(self.data) * prod(self.weight) // max(1, self.data[1])
 
 
 class Way(Kernel):
-    """A way to compute convolutions: `applies(problem)` is the work it takes on, 0 if it cannot or is no faster;
-    `run(problem)` makes the computation, once for all equal problems.
+    """A convolution algorithm: `applies(problem)` returns the amount of work, 0 if it does not apply or is no faster;
+    `run(problem)` creates the computation, once for all equal problems.
 
-    `rule` says in words when it applies.
+    `rule` describes in words when it applies.
     """
 
     __slots__ = ("rule",)

@@ -1,6 +1,6 @@
 """Contiguous copies of permuted (transposed) arrays, by blocks of 8 x 8 elements.
 
-torch's own copy works element by element, and takes three to twenty times as long where the axes are long.
+torch's own copy works element by element and takes three to twenty times as long for long axes.
 """
 
 from functools import lru_cache

@@ -1,7 +1,7 @@
-"""Products of large matrices (GEMM) on processors whose vectors MKL does not use: MKL's have eight floats on AMD's.
+"""Large matrix products (GEMM) for processors with wider vectors than MKL uses; on AMD, MKL uses eight floats.
 
-There our kernels (see gemm_kernels) take a tenth less time where they pack what they multiply, as MKL does. `matmul`
-and `dense` are what operators call: they return None where MKL multiplies.
+There our kernels (see gemm_kernels), which pack their operands as MKL does, take a tenth less time. Operators call
+`matmul` and `dense`, which return None if MKL should compute the product.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ FLOAT = 4  # bytes
 
 
 class _Awaited(CompiledModule):
-    """Everybody waits for the kernels once enough was multiplied by MKL, so that two runs compute the same."""
+    """Kernels that all callers wait for after a fixed amount of work by MKL, so that two runs give equal results."""
 
     def earned(self, work: int, wait: bool = False) -> Any:
         return super().earned(work, True)
@@ -72,7 +72,7 @@ def _addresses(*tensors: Tensor) -> list[int]:
 def _product(left: Tensor, right: Tensor, transposed: bool, start: Tensor | None, result: Tensor) -> Tensor:
     """result = start + left · right, or left · rightᵀ if `transposed`; a start of one axis is one row for all.
 
-    Columns behind the last whole panel are MKL's.
+    MKL computes the columns after the last whole panel.
     """
     (rows, depth), width = left.shape, result.shape[1]
     begin = result.new_zeros(width) if start is None else start
@@ -167,7 +167,7 @@ def _matmul(left: Tensor, right: Tensor) -> Tensor:
 def _dense_applies(data: Tensor, weight: Tensor, bias: Tensor | None) -> int:
     width, depth = weight.shape
     work = data.numel() * width
-    if work < tuning.GEMM_RECORDED_WORK:  # most calls end here
+    if work < tuning.GEMM_RECORDED_WORK:  # most calls return here
         return work
     if not (depth and _plain(data) and _plain(weight)) or torch.compiler.is_compiling():
         return 0

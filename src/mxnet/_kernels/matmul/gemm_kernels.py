@@ -1,6 +1,6 @@
-"""Products of large matrices (GEMM), whose right one is packed block by block; importing this module loads numba.
+"""Large matrix products (GEMM) with a right matrix that is packed block by block; importing this module loads numba.
 
-A packed block stays in the second-level cache while all rows of the left pass; of the left, too, some rows stay there.
+A packed block, and some rows of the left matrix, stay in the second-level cache while all left rows are multiplied.
 """
 
 from ..runtime.simd import FLOAT, OPTIONS, compiled, njit, numbers
@@ -14,14 +14,14 @@ SCRATCH = PACKED + PANEL * MOST_DEPTH
 
 @njit(**OPTIONS)
 def _step(depth):
-    """The length of the sums, a multiple of four, into which long ones are cut."""
+    """Return the block length, a multiple of four, into which long sums are split."""
     count = (depth + MOST_DEPTH - 1) // MOST_DEPTH
     return ((depth + count - 1) // count + 3) // 4 * 4
 
 
 @njit(**OPTIONS)
 def _length(step, left):
-    """How many of the products that are left are summed next: no fewer than a vector has must remain."""
+    """Return how many of the remaining products are summed next; at least a vector's number of products must remain."""
     return left if left < step + LEAST_DEPTH else step
 
 

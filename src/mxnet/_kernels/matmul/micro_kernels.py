@@ -1,9 +1,9 @@
-"""GEMM micro-kernels for the processor's largest vectors; importing this module loads numba, and compiles.
+"""GEMM micro-kernels for the processor's largest vectors; importing this module loads numba and compiles them.
 
 The right matrix is packed in panels: 16 columns, row by row. Six rows and one panel are summed at a time, or eight rows
 and two panels, which is what the registers hold: AVX-512 has twice as many as AVX2. The left matrix is row-major, or
-transposed (column-major). Where the columns are no multiple of 16 the last panel overlaps the one before, and what both
-have is written twice.
+transposed (column-major). If the number of columns is not a multiple of 16, the last panel overlaps the one before,
+and the common columns are written twice.
 """
 
 from ..runtime.simd import FLOAT, OPTIONS, SHORT, WIDE, Writer, compiled, njit, numbers, writes
@@ -67,7 +67,7 @@ def _by_column(write: Writer, panels, rows, depth, left, apart, panel, panel_apa
 
 
 def _columns(write: Writer, panel, apart, panels: int):
-    """Where the vectors of one row of some panels are."""
+    """Return the addresses of the vectors of one row of some panels."""
     firsts = [panel] + [write.at(panel, write.times(apart, number)) for number in range(1, panels)]
     return [write.at(first, away) for first in firsts for away in range(0, PANEL, write.bytes)]
 
@@ -85,7 +85,7 @@ def _end_and_zeros(write: Writer, rows: int, panels: int, depth, panel):
 
 
 def _finish(write: Writer, sums, rows: int, start, start_apart, result, result_apart):
-    """Add what is there already, last, as sums that begin small lose fewer digits, and store the result."""
+    """Add `start` last, because sums that begin with small values are more accurate, and store the result."""
     wide = len(sums) // rows * write.bytes
     starts, places = (_places(write, rows, wide, *each) for each in ((start, start_apart), (result, result_apart)))
     for total, before, place in zip(sums, starts, places, strict=True):
@@ -99,7 +99,7 @@ def _places(write: Writer, rows: int, wide: int, first, apart):
 
 @njit(**OPTIONS)
 def _some(rest):
-    """How many rows to sum next: two vectors alone would wait for their own sums."""
+    """Return how many rows to sum next: with only two vectors, each addition waits for the previous one."""
     return 4 if rest == 8 and not LARGE else min(rest, ROWS)
 
 

@@ -1,7 +1,7 @@
-"""Products with packed right matrices, by compiled kernels that pass MKL's where there are few rows.
+"""Matrix products with packed right matrices, by compiled kernels that are faster than MKL for few rows.
 
-Right matrices are packed in panels of 16 columns, (panel, row, 16). Where the columns are no multiple of 16 the last
-panel holds the last 16, some of which the one before has, too.
+Right matrices are packed in panels of 16 columns, (panel, row, 16). If the number of columns is not a multiple of 16,
+the last panel holds the last 16 columns and overlaps the panel before it.
 """
 
 import math
@@ -51,9 +51,9 @@ def product_task(left: Tensor, panels: Tensor, result: Tensor) -> Task:
 
 
 def with_odd_stride(take: Callable[..., Tensor], which: int, number: int, *shape: int) -> Tensor:
-    """A buffer for (number, *shape) from `take`, whose arrays can be in the cache at once.
+    """Return a buffer for (number, *shape) from `take`, whose arrays can all be in the cache.
 
-    A cache has few places for addresses that differ by a large power of two: arrays are an odd number of lines apart.
+    Addresses that differ by a large power of two map to the same cache set, so arrays are an odd number of lines apart.
     """
     size = math.prod(shape)
     return take(which, number, odd_stride(size))[:, :size].view(number, *shape)

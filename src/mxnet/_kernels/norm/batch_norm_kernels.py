@@ -1,7 +1,7 @@
 """Batch norm's passes over NHWC images for the processor's vectors; importing this module loads numba.
 
-Sums are made for chunks of pixels, which stay in the cache while they are read twice; each chunk has `SUMS` rows of one
-number a channel. They are added up in double precision.
+Sums are computed for chunks of pixels, which stay in the cache while they are read twice. Each chunk has `SUMS` rows
+with one number for each channel. The sums of all chunks are added in double precision.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ def _sums(
 ) -> list[Lanes]:
     """`rows` sums of `count` vectors of pixels, `size` bytes each; `body` gives what is added to them.
 
-    From addresses that are `asked` for, as much is fetched meanwhile.
+    The same amount of memory at the addresses `asked` is prefetched meanwhile.
     """
 
     def some(place, away, sums):
@@ -47,7 +47,7 @@ def _vector(write: Writer, place: Any, number: int, *distances: Any) -> Any:
 def _moments(write: Writer, begin, end, size, vectors, means, squares, ahead, share):
     """Means of some vectors of pixels, and sums of squared distances from them; `share`: of a pixel in the mean.
 
-    What is summed are distances from the first pixel: numbers far from zero have no digits to lose.
+    Distances from the first pixel are summed, so that values far from zero do not lose precision.
     """
 
     def group(count):

@@ -1,7 +1,7 @@
 """Batch norm's passes over channels-last images by compiled kernels (see batch_norm_kernels).
 
 Data are read twice in the forward pass, and twice in the backward pass: once for statistics or sums, once for the rest.
-`relu` costs nothing in either.
+`relu` needs no additional pass.
 """
 
 import torch

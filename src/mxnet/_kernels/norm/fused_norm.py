@@ -1,8 +1,8 @@
-"""Batch norm, a sum and `relu` as one step of training, whose result is recomputed in the backward pass, not saved.
+"""Fused batch norm, sum and `relu` for training; the result is recomputed in the backward pass instead of being saved.
 
-What follows, a convolution for example, needs that result for its gradient. It follows from what batch norm saves
-anyway, its input and its statistics, in one pass over memory. Functions that save it with `save_or_recompute` and read
-it with `saved` get it when the backward pass reaches them; until then it takes no memory.
+The next operator, for example a convolution, needs that result for its gradient. One pass over memory recomputes it
+from the input and the statistics, which batch norm saves anyway. Functions that save it with `save_or_recompute` and
+read it with `saved` get it when the backward pass reaches them; until then it takes no memory.
 """
 
 from typing import Any
@@ -108,7 +108,7 @@ def saved(ctx: Any) -> tuple[Any, ...]:
 
 
 def _value(source: Any) -> Tensor:
-    """The result of `_FusedNorm` again: part of the graph where gradients are recorded, else once for all who ask."""
+    """Recompute the result of `_FusedNorm`: in the graph if gradients are recorded, else once for all readers."""
     if torch.is_grad_enabled():
         addend, data, gamma, beta, _ = saved(source)
         result = torch.native_batch_norm(data, gamma, beta, None, None, True, 0.0, source.eps)[0]
@@ -141,8 +141,8 @@ def _scale_shift(data: Tensor, statistics: Tensor, out: Tensor) -> Tensor:
 def _temporary_like(data):
     """Memory for a value like `data` that is freed before others.
 
-    glibc asks for a little more than it needs to align a block: one that was freed between others in use fits no block
-    of the same size. This one is larger, and leaves a place that the next one, which stays, fits into.
+    glibc requests slightly more memory than a block needs for alignment, so a block that was freed between blocks in
+    use is too small for a new block of the same size. This block is larger, so that the next block fits into its place.
     """
     storage = torch.UntypedStorage(data.numel() * data.element_size() + SLACK)
     return data.new_empty(0).set_(storage, 0, data.shape, data.stride())

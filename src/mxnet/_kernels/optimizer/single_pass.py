@@ -1,4 +1,4 @@
-"""Steps of SGD and Adam over many tensors in one pass over memory, for training that goes on for a while."""
+"""SGD and Adam steps over many tensors in one pass over memory, used after a number of steps."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -24,7 +24,7 @@ Factors = tuple[float, ...]
 
 
 class _AfterSteps(CompiledModule):
-    """Code that takes over after a number of steps by torch's kernel: always as many, so that two runs agree."""
+    """Code that replaces torch's kernel after a fixed number of steps, so that two runs give equal results."""
 
     def ready(self, work: int, call: tuple[Any, ...]) -> bool:
         weights = call[1]
@@ -48,21 +48,21 @@ def _same(some: Sequence[object], others: Sequence[object]) -> bool:
 
 
 class Places:
-    """Where the tensors of some lists are. To ask each of hundreds takes longer than to change its numbers."""
+    """Cached addresses of the tensors of some lists: reading hundreds of addresses takes longer than the update."""
 
     def __init__(self, *lists: Tensors) -> None:
         self._storages = {tensor.untyped_storage()._cdata for tensors in lists for tensor in tensors}
         self.addresses = [list(map(_address, tensors)) for tensors in lists]
 
     def moved(self, *lists: Tensors) -> bool:
-        """Are these tensors somewhere else by now? Nobody moves memory but those to whom it was lent."""
+        """Have the addresses of these tensors changed? Only code that the memory was exported to can move it."""
         if self._storages.isdisjoint(WRITES.loans):
             return False
         return [list(map(_address, tensors)) for tensors in lists] != self.addresses
 
 
 class Table:
-    """Where the tensors of a step are, and how fast they learn; the weights keep it from step to step."""
+    """Addresses and learning rates of the tensors of a step; it is kept with the weights from step to step."""
 
     def __init__(self, weights: FixedTensors, states: Sequence[Tensors]) -> None:
         self._states, self._places = states, Places(weights, *states)
@@ -79,19 +79,19 @@ class Table:
         self._known: tuple[int, Factors] | None = None  # for which kind of step, with which factors
 
     def apart(self) -> bool:
-        """Does no weight share memory with another? Threads work on several at once."""
+        """Are the weights free of shared memory? Threads update several of them in parallel."""
         rows = self.rows[np.argsort(self.rows[:, 2], kind="stable")]
         return bool((rows[:-1, 2] + rows[:-1, 0] * 4 <= rows[1:, 2]).all())
 
     def holds(self, weights: FixedTensors, states: Sequence[Tensors]) -> bool:
-        """Are the tensors of these weights, and the same states, where they were?"""
+        """Are the weights and states at the same addresses as before?"""
         return _same(states, self._states) and not self._places.moved(weights, *states)
 
     def takes(self, grads: Tensors, weights: FixedTensors) -> bool:
-        """Note where the gradients are, if they lie as the weights do.
+        """Record the addresses of the gradients, if they have the same layout as the weights.
 
-        Those that were there in the last step already are buffers, and stay. The others are not kept: that would be
-        memory for two steps.
+        Gradients that had the same address in the last step are buffers and are kept. References to the others are not
+        kept, because this would keep the memory of two steps.
         """
         if self._buffers and _same(grads, self._buffers) and not self._buffer_places.moved(grads):
             return True
@@ -126,7 +126,7 @@ def _single(numbers: Factors) -> np.ndarray:
 
 
 def _table(weights: FixedTensors, grads: Tensors, states: Sequence[Tensors]) -> Table | None:
-    """The table of these tensors; None, where they do not lie alike."""
+    """Return the table of these tensors; None if their memory layouts differ."""
     table = weights.table
     if not isinstance(table, Table) or not table.holds(weights, states):
         weights.table = None

@@ -1,6 +1,6 @@
-"""Steps of optimizers by kernels for the processor's vectors; importing this module asks for numba, and compiles.
+"""Optimizer steps for the processor's vectors; importing this module imports numba and compiles them.
 
-All of a step is one pass over memory: torch's kernels have no place for MXNet's rescaling and limit.
+A step is one pass over memory, including MXNet's rescaling and clipping, which torch's kernels do not support.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,12 +18,12 @@ Formula = Callable[..., Sequence[Lanes]]  # from (gradient, weight, states...) a
 
 
 def _places(write: Writer, row: Any, start: Any, count: int) -> list[Any]:
-    """Where gradient, weight and states of a tensor are, from a distance on."""
+    """Return the addresses of gradient, weight and states of a tensor, at an offset."""
     return [write.at(write.int64(write.at(row, (1 + i) * ADDRESS)), start) for i in range(count)]
 
 
 def _factors(write: Writer, rates: Any, common: Any, count: int) -> list[Lanes]:
-    """Learning rate, decay, and as many numbers that all tensors have in common."""
+    """Load the learning rate, the decay, and the numbers that all tensors share."""
     own = [write.load_broadcast(write.at(rates, i * FLOAT)) for i in range(RATES)]
     return own + [write.load_broadcast(write.at(common, i * FLOAT)) for i in range(count)]
 
@@ -52,7 +52,7 @@ def _kernels(formula: Formula, count: int, numbers: int) -> Any:
 
     @writes(5, lanes=WIDE)
     def rest(write: Writer, row: Any, start: Any, size: Any, rates: Any, common: Any) -> None:
-        """On a copy that is as long as a vector."""
+        """Compute the remaining floats on a copy with the length of a vector."""
         buffer, places = write.alloca(count), _places(write, row, start, count)
         copies = [write.at(buffer, number * write.bytes) for number in range(count)]
         for copy, place in zip(copies, places, strict=True):

@@ -1,4 +1,4 @@
-"""Lists of tensors that optimizers walk over: how they lie in memory, and what is kept of them from step to step."""
+"""Lists of tensors that optimizers iterate over: their memory layout, and what is cached from step to step."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -22,7 +22,7 @@ _dtype, _is_cpu = attrgetter("dtype"), attrgetter("is_cpu")
 
 
 class Layout:
-    """How the tensors of a list lie in memory: what has to agree before one kernel may walk over several lists."""
+    """Memory layout of the tensors of a list; it must be equal for lists that one kernel iterates over together."""
 
     def __init__(self, tensors: Tensors) -> None:
         self.shapes = list(map(Tensor.size, tensors))
@@ -43,7 +43,7 @@ class Layout:
 
 
 class FixedTensors(list[Tensor]):
-    """Tensors that stay from step to step (weights, states), so that their layout is looked at once."""
+    """Tensors that stay the same from step to step (weights, states), so that their layout is computed once."""
 
     steps = 0  # that were counted
     table: object = None  # what kernels keep of them and of the tensors beside them

@@ -1,7 +1,7 @@
 """GRU and vanilla (tanh, ReLU) recurrent layers: one matrix product for all steps where steps do not depend on others.
 
-torch records each time step by itself, and accumulates the gradients of the weights step by step. The recurrent part is
-compiled once there was enough of it; until then it is made of torch's calls.
+torch records each time step separately and accumulates the gradients of the weights step by step. The recurrent part
+is compiled after a program has done enough work; until then it uses torch calls.
 """
 
 from functools import partial

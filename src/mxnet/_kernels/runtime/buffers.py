@@ -1,4 +1,4 @@
-"""Work shared out among as many threads as torch has, and memory that each of them keeps."""
+"""Parallel loops over torch's number of threads, and per-thread buffers."""
 
 import functools
 import math
@@ -16,12 +16,12 @@ _local = threading.local()
 
 
 def thread_buffers() -> dict[int | str, torch.Tensor]:
-    """All memory that `buffer` has given this thread."""
+    """Return all buffers of this thread."""
     return _local.__dict__.setdefault("thread_buffers", {})
 
 
 def buffer(which: int | str, *shape: int) -> torch.Tensor:
-    """Memory of this thread, kept from call to call; what it held before is lost."""
+    """Return a buffer of this thread that is reused between calls; its previous contents are lost."""
     buffers, size = thread_buffers(), math.prod(shape)
     found = buffers.get(which)
     if found is None or found.numel() < size:
@@ -30,7 +30,7 @@ def buffer(which: int | str, *shape: int) -> torch.Tensor:
 
 
 def scratch(floats: int) -> int:
-    """Where this thread has memory for so many floats, kept from call to call."""
+    """Return the address of this thread's scratch memory for so many floats, reused between calls."""
     if getattr(_local, "floats", 0) < floats:
         _local.memory = torch.empty(floats)
         _local.floats, _local.address = floats, _local.memory.data_ptr()
@@ -38,14 +38,14 @@ def scratch(floats: int) -> int:
 
 
 def pages(size: int) -> mmap.mmap:
-    """Memory of this process alone, also after a fork, that counts for nothing where nobody touches it."""
+    """Return private memory of this process (also after a fork); untouched pages use no physical memory."""
     if not hasattr(mmap, "MAP_PRIVATE"):
         return mmap.mmap(-1, size)
     return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0))
 
 
 class _Arena:
-    """Memory for small arrays that stay, apart from that of tensors, which they would cut into pieces."""
+    """Memory for small long-lived arrays, separate from tensors' memory, which they would fragment."""
 
     SIZE = 1 << 20  # bytes
 
@@ -66,7 +66,7 @@ persistent = _arena.put
 
 
 def share(work: Callable[[int, int], Any], begin: int, count: int, most: int, unit: int = 1) -> None:
-    """Run `work(first, last)` over a range, in parts of `unit`, by at most `most` threads: as many as it pays.
+    """Run `work(first, last)` over a range, in parts of `unit`, by at most `most` threads.
 
     Python's own threads take a tenth of a millisecond to wake up; native ones (see `teams`) less than a tenth of that.
     """

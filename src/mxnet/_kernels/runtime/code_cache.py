@@ -1,7 +1,7 @@
-"""Where compiled kernels are kept: one folder of the user, by version and processor; one process compiles for all.
+"""The cache of compiled kernels: one folder per user, version and processor; one process compiles for all others.
 
-Importing this module asks for numba. numba's own settings stay as they are: only kernels of this package are kept
-here, and `NUMBA_CACHE_DIR` wins. A folder that cannot be written is still read; one that other users can write is not
+Importing this module imports numba. numba's own settings are not changed: only kernels of this package are cached here,
+and `NUMBA_CACHE_DIR` takes precedence. A read-only folder is still read; one that other users can write is not
 (see `_core.machine.cache_folder`).
 """
 
@@ -42,8 +42,8 @@ def folder() -> Path:
 
 @functools.cache
 def _sources(key: int) -> int:
-    """The key, with the sources of all kernels: numba looks only at the file of the function that it compiles, and
-    kernels are made of parts from several files."""
+    """Return the key combined with the sources of all kernels: numba checks only the file of the function that it
+    compiles, but kernels consist of parts from several files."""
     for path in sorted(Path(_HERE).rglob("*.py")):
         key = crc32(path.read_bytes(), key)
     return key
@@ -55,7 +55,7 @@ def kept_in() -> Path:
 
 
 def _note(module: str) -> Path:
-    """The file that says that a module of kernels was compiled, from these sources, for this processor."""
+    """Return the marker file that exists if a module was compiled from these sources for this processor."""
     return kept_in() / f"{module}-{crc32(folder().name.encode()):08x}.ready"
 
 
@@ -65,7 +65,7 @@ def is_noted(module: str) -> bool:
 
 
 def note(module: str) -> None:
-    """Note that it was, where that can be written."""
+    """Write the marker file, if the folder is writable."""
     with suppress(OSError):
         path = _note(module)
         make_folder(str(path.parent))
@@ -76,7 +76,7 @@ _provided: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._
 
 
 class KernelLocator(_provided):
-    """Tells numba where the code of this package's functions lies."""
+    """Tells numba where the compiled code of this package's functions is stored."""
 
     def __init__(self, function: Any, file: str) -> None:
         self._py_file, self._lineno = file, function.__code__.co_firstlineno
@@ -96,14 +96,14 @@ class KernelLocator(_provided):
 
 
 def install() -> None:
-    """Make numba ask the locator; once."""
+    """Register the locator with numba, once."""
     kinds: Any = getattr(caching, "CacheImpl", None) or caching._CacheImpl  # pyright: ignore
     if KernelLocator not in kinds._locator_classes:
         kinds._locator_classes.insert(0, KernelLocator)
 
 
 class _Log:
-    """What was compiled rather than read, by this process or by one that it waited for."""
+    """Functions that were compiled, not read from the cache, by this process or one that it waited for."""
 
     def __init__(self) -> None:
         self.misses = 0
@@ -129,7 +129,7 @@ def _lock_file() -> int | None:
 
 @contextmanager
 def alone(name: str) -> Generator[None, None, None]:
-    """Let no other process compile this function meanwhile; after a long wait, or without a place for locks, go on."""
+    """Hold the lock for compiling this function; continue without it after a long wait or if locks are unavailable."""
     handle = _lock_file() if fcntl is not None else None
     if fcntl is None or handle is None:
         yield

@@ -1,7 +1,7 @@
-"""A process that compiles kernels while a program trains: a compiler in a thread would keep the interpreter's lock.
+"""A process that compiles kernels while a program trains: a compiler in a thread would hold the interpreter's lock.
 
-It reads names of modules from its input, compiles one after the other into the folder of compiled code, and ends with
-the program that has started it.
+It reads module names from its standard input, compiles the modules one by one into the cache folder, and ends with the
+program that started it.
 """
 
 import atexit
@@ -17,7 +17,7 @@ _LEAST_URGENT = 10
 
 
 class CompileProcess:
-    """Started for the first module that is asked for; one for a program."""
+    """The compiler process of a program, started when the first module is requested."""
 
     def __init__(self) -> None:
         self._child: subprocess.Popen[str] | None = None
@@ -25,7 +25,7 @@ class CompileProcess:
         self._useless = not sys.executable or bool(getattr(sys, "frozen", False))
 
     def ask(self, module: str, folder: str) -> bool:
-        """Have a module compiled; False if no process can do it."""
+        """Request the compilation of a module; False if no process can do it."""
         if module not in self._asked:
             self._asked.add(module)
             self._useless = self._useless or not self._told(module, folder)
@@ -47,14 +47,14 @@ class CompileProcess:
         return True
 
     def end(self) -> None:
-        """What it has compiled so far stays."""
+        """End the process; the modules compiled so far stay in the cache."""
         child, self._child = self._child, None
         if child is not None:
             child.kill()
             child.wait()
 
     def forget(self) -> None:
-        """In a forked process: the child is somebody else's."""
+        """Called in a forked process: the compiler process belongs to the parent."""
         self._child, self._useless = None, True
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-# torch before 2.7 has one question for both: its exporter says that it compiles, too.
+# torch before 2.7 has one function for both: its exporter also reports that it compiles.
 is_exporting = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
 
 

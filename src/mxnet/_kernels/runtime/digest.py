@@ -1,4 +1,4 @@
-"""Digests of memory, by which it is seen if it has changed; numba compiles them, and importing this module asks for it.
+"""Digests of memory, used to detect changes. Importing this module imports numba, which compiles the code.
 
 128 bits for each memory: the sum of all words, and the sum of the products of their halves, after each word was mixed
 with a key of its place. Any change of a single word alters the first; words that change places alter the second.

@@ -1,8 +1,8 @@
-"""Entries by which native threads call compiled kernels without Python; importing this module asks for numba.
+"""Entry points by which native threads call compiled kernels without Python; importing this module imports numba.
 
-A thread is given the address of a table of integers (see `tables`). It takes one part of the work after the other,
-until there are none, and calls the kernel for each: its own share first, which lies where its share of the work before
-lay, and may be in its processor's cache. A chain is work of several kernels, one after the other.
+A thread gets the address of a table of integers (see `task_layout`). It takes parts of the work until none are left and
+calls the kernel for each part. It starts with its own share, whose memory it also processed in the previous task and
+may still have in its cache. A chain is the work of several kernels, one after the other.
 """
 
 import functools
@@ -40,7 +40,7 @@ _INT64, _FLOAT, _NOTHING = ir.IntType(64), ir.FloatType(), ir.FunctionType(ir.Vo
 
 
 def _reads(kind: Any, read: Callable[..., Any]) -> Any:
-    """What is at an address, for compiled functions."""
+    """Return a compiled function that reads the value at an address."""
 
     @intrinsic
     def reads(typing: Any, address: Any) -> Any:
@@ -59,7 +59,7 @@ take = _reads(
         "add", builder.inttoptr(address, _INT64.as_pointer()), _INT64(1), "acq_rel"
     ),
 )
-# What another thread may have written meanwhile
+# A value that another thread may have written meanwhile
 current = _reads(
     types.int64,
     lambda builder, address: builder.load_atomic(builder.inttoptr(address, _INT64.as_pointer()), "acquire", SLOT),
@@ -68,7 +68,7 @@ current = _reads(
 
 @intrinsic
 def call(typing: Any, function: Any, argument: Any) -> Any:
-    """Call what is at an address with an integer."""
+    """Call the function at an address with an integer."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.FunctionType(ir.VoidType(), [_INT64])
@@ -79,9 +79,9 @@ def call(typing: Any, function: Any, argument: Any) -> Any:
 
 
 def invoking(kinds: list[str], place: int) -> Any:
-    """What calls a compiled function of such arguments, whose address stands at a place of a table.
+    """Return a function that calls a compiled function through its address in a table.
 
-    So its code does not become a part of the caller's, to be compiled once more.
+    The callee's code is therefore not inlined into the caller and compiled again.
     """
     signature = [getattr(types, kind) for kind in kinds]
 
@@ -92,7 +92,7 @@ def invoking(kinds: list[str], place: int) -> Any:
         convention.call_function(builder, builder.inttoptr(builder.load(slot), kind), types.void, signature, given)
         return context.get_dummy_value()
 
-    names = ", ".join(f"a{i}" for i in range(len(kinds)))  # numba wants each argument by name
+    names = ", ".join(f"a{i}" for i in range(len(kinds)))  # numba needs a name for each argument
     made: dict[str, Any] = {"answer": (types.void(types.int64, *signature), generate)}
     exec(f"def invoke(typing, table, {names}): return answer", made)
     return intrinsic(made["invoke"])
@@ -100,7 +100,7 @@ def invoking(kinds: list[str], place: int) -> Any:
 
 @intrinsic
 def asked(typing: Any, function: Any) -> Any:
-    """The C int that the function at an address gives; 0 without an address."""
+    """Return the C int that the function at an address returns; 0 without an address."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         small = ir.IntType(32)
@@ -120,7 +120,7 @@ def asked(typing: Any, function: Any) -> Any:
 
 @intrinsic
 def claim(typing: Any, address: Any, bit: Any) -> Any:
-    """Set a bit of the number at an address; the number before it. No two threads see it unset."""
+    """Atomically set a bit of the number at an address; return the previous number. Only one thread sees it unset."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         place = builder.inttoptr(arguments[0], _INT64.as_pointer())
@@ -131,7 +131,7 @@ def claim(typing: Any, address: Any, bit: Any) -> Any:
 
 @intrinsic
 def rest(typing: Any) -> Any:
-    """A moment's rest for the processor, in a loop that waits."""
+    """The processor's pause instruction, for loops that wait."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if platform.machine() in ("x86_64", "AMD64"):
@@ -178,7 +178,7 @@ _READS = {
 
 
 def entry(kernel: Any, signature: str) -> int | None:
-    """The address of the kernel's entry; None, if it has an argument that no table holds, or does not work in parts."""
+    """Return the address of the kernel's entry point; None if a table cannot hold an argument or it has no parts."""
     names = list(inspect.signature(kernel.py_func).parameters)
     kinds = [kind.strip() for kind in signature.removeprefix("void(").removesuffix(")").split(",")]
     if sum(name in BOUNDS for name in names) != 2 or len(kinds) != len(names) or not set(kinds) <= set(_READS):
@@ -199,10 +199,10 @@ def entry(kernel: Any, signature: str) -> int | None:
 
 
 def _callback(function: Callable[..., None]) -> Any:
-    """A function of a table that native threads can call."""
+    """Return a function of a table that native threads can call."""
     try:
         return cfunc("void(int64)", cache=True)(function)
-    except (RuntimeError, OSError):  # nowhere to keep it
+    except (RuntimeError, OSError):  # no cache folder
         return cfunc("void(int64)")(function)
 
 
@@ -220,7 +220,7 @@ def _arguments(names: list[str], kinds: list[str]) -> str:
 
 
 def _chain(table):
-    """Take part in the work of each kernel; no thread begins with one before all parts of the last are done."""
+    """Take part in the work of each kernel; a kernel starts only when all parts of the previous one are done."""
     for link in range(read_int64(table + LENGTH * SLOT)):
         place = table + (LINKS + 2 * link) * SLOT
         own = read_int64(place + SLOT)

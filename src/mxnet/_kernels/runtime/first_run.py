@@ -1,10 +1,10 @@
-"""The first training on a machine does not wait for the compiler: when it changes over from torch to compiled code.
+"""When the first training on a machine switches from torch to compiled code; it does not wait for the compiler.
 
-Code that this machine has compiled before is read in half a second, and training waits for it. Code that has to be
-compiled first takes many seconds; torch's own operators compute meanwhile. The change must not depend on time, or two
-runs would round differently at different steps. So it comes when a number of calls and an amount of work were done, all
-of them by torch, even if the code has been ready for a while: runs that find nothing compiled agree with each other,
-and so do runs that find everything compiled. `MXNET_KERNELS=wait` makes all of them agree: then training waits.
+Code that was compiled on this machine before is loaded in half a second, and training waits for it. Code that must be
+compiled first takes many seconds; meanwhile torch's own operators compute. The switch must not depend on time, because
+two runs would then round differently at different steps. It therefore happens after a fixed number of calls and amount
+of work, all computed by torch, even if the code is ready earlier. Runs that start with nothing compiled agree with each
+other, and so do runs that start with everything compiled. With `MXNET_KERNELS=wait` training waits, and all runs agree.
 `FIRST_RUN.waiting()` does the same for a part of a program.
 """
 
@@ -20,7 +20,7 @@ _logger = logging.getLogger(__name__)
 
 
 def kept(folder: str) -> str:
-    """What becomes of compiled code: it is kept, if the folder can be written."""
+    """Describe whether compiled code is cached: it is, if the folder is writable."""
     try:
         os.makedirs(folder, exist_ok=True)
         writable = os.access(folder, os.W_OK)
@@ -43,7 +43,7 @@ class FirstRun:
 
     @contextmanager
     def waiting(self) -> Generator[None, None, None]:
-        """Inside, training waits for the compiler: the same numbers, whatever was compiled before."""
+        """Context manager: training waits for the compiler, so results do not depend on what was compiled before."""
         before, self.waits = self.waits, True
         try:
             yield
@@ -51,7 +51,7 @@ class FirstRun:
             self.waits = before
 
     def put_off(self, work: int) -> bool:
-        """Shall torch compute this call, too, of so much work?"""
+        """Should torch also compute this call, with so much work?"""
         if self.over or self.waits:
             return False
         self.calls += 1
@@ -61,7 +61,7 @@ class FirstRun:
         return not self.over
 
     def tell(self, folder: str) -> None:
-        """Once, after a second: what the processor is busy with."""
+        """Tell the user once, after a second, that the processor is busy compiling."""
         self._begun = self._begun or time.monotonic()
         if not self._told and time.monotonic() - self._begun > 1.0:
             self._told = True

@@ -1,7 +1,7 @@
-"""Code that numba compiles: in the background, once for all who ask, and not before a program has work for it.
+"""Loading of code that numba compiles: in the background, once for all callers, and only if a program has work for it.
 
-The first compilation on a machine takes seconds, reading it from numba's cache half a second. `CompiledModule` is a
-module of kernels; `Loader` is what it is made of, for code that has a substitute of its own.
+The first compilation on a machine takes seconds; loading from numba's cache takes half a second. `CompiledModule` is a
+module of kernels. It is based on `Loader`, which also serves code that has its own fallback.
 """
 
 import atexit
@@ -26,7 +26,7 @@ _told: list[bool] = []  # that kernels are being compiled
 
 
 class Loader:
-    """What `load` returns, once it is there; `otherwise`, where numba is missing or cannot compile it."""
+    """The result of `load`, once it is available; `otherwise` if numba is missing or cannot compile it."""
 
     def __init__(self, load: Callable[[], Any], otherwise: Any) -> None:
         self._load_it, self._otherwise = load, otherwise
@@ -37,7 +37,7 @@ class Loader:
         _LOADERS.append(self)
 
     def get(self, wait: bool) -> Any:
-        """The code; `otherwise`, too, if it is not ready and not waited for."""
+        """Return the code; `otherwise` also if it is not ready and the caller does not wait."""
         if self._found is None:
             future = self._future or self._begin()
             if not (wait or future.done()):
@@ -52,11 +52,11 @@ class Loader:
         return False
 
     def loaded(self) -> Any:
-        """The code, if it is there already; nothing is begun for its sake."""
+        """Return the code if it is already loaded; this does not start loading."""
         return self._otherwise if self._future is None else self.get(wait=False)
 
     def known(self) -> bool | None:
-        """Is the code there? None: it is being loaded."""
+        """Is the code loaded? None if it is being loaded."""
         future = self._future or self._begin()
         return future.result() is not self._otherwise if future.done() else None
 
@@ -78,11 +78,11 @@ class Loader:
         return self._load_it.__module__.removeprefix("mxnet.")
 
     def loading(self) -> bool:
-        """Is a thread at work on it?"""
+        """Is a thread loading it?"""
         return self._lock.locked() or (self._future is not None and not self._future.done())
 
     def do_without(self) -> None:
-        """Wait no more for what is not there yet."""
+        """Stop waiting for code that is not loaded yet."""
         if self._future is None or not self._future.done():
             self._lock, self._future = threading.Lock(), Future()
             self._future.set_result(self._otherwise)
@@ -93,7 +93,7 @@ class Loader:
         try:
             with _quiet:
                 found = self._load_it()
-        except Exception as error:  # whatever a compiler may say: it only costs time
+        except Exception as error:  # any error of the compiler: the fallback is only slower
             self.failure = f"numba cannot compile it: {error!r}"
             if not _exit.begun:
                 warnings.warn(f"networks run without compiled loops, which numba cannot make: {error!r}", stacklevel=1)
@@ -102,7 +102,7 @@ class Loader:
 
 
 def _waited_for(future: "Future[Any]") -> Any:
-    """The result; once in a process, a line says why a program waits for more than a second."""
+    """Return the result; if the wait exceeds a second, explain it once per process."""
     while not (_told or future.done()):
         try:
             return future.result(1.0)
@@ -118,11 +118,11 @@ def _waited_for(future: "Future[Any]") -> Any:
 
 
 class _Quiet:
-    """Keeps what numba does beside compiling away from a program while something is loaded.
+    """Suppresses side effects of numba on the program while code is loaded.
 
-    Its log of all that it compiles stays out of the program's log. The colours of its messages, most of which it makes
-    and drops while it looks for types, stay off: with colorama installed it replaces `sys.stdout` to make one, in
-    whichever thread.
+    numba's compilation log does not reach the program's log. Colours in its messages are turned off: with colorama
+    installed, numba replaces `sys.stdout` in any thread to create a message, even for messages that it discards during
+    type inference.
     """
 
     def __init__(self) -> None:
@@ -161,8 +161,8 @@ def _numba_colours() -> Any:
 class _Exit:
     """Ends the threads that compile before the interpreter ends.
 
-    A daemon thread that asks for the interpreter's lock after that is unwound by the C library. If LLVM called it, its
-    C++ frames refuse, and the process aborts. So compilation stops at the next of numba's passes, and is waited for.
+    A daemon thread that requests the interpreter's lock after that is unwound by the C library. LLVM's frames cannot be
+    unwound this way, and the process aborts. Compilation is therefore stopped at numba's next pass and waited for.
     """
 
     def __init__(self) -> None:
@@ -193,7 +193,7 @@ def ending() -> bool:
 
 
 def _stopper(listener: Any) -> Any:
-    """A listener of numba's events that ends the thread that compiles, as soon as it begins the next step."""
+    """Return a listener for numba's events that ends the compiling thread at its next step."""
 
     def stop(self: Any, event: Any) -> None:
         if threading.current_thread().name == "mxnet-compile":
@@ -208,7 +208,7 @@ _exit = _Exit()
 
 
 def _in_child() -> None:
-    """The thread that was loading is gone in a forked process, and what it had locked, in numba too, stays locked."""
+    """A forked process has no loading thread, and the locks that the thread held, also in numba, stay locked."""
     global _quiet
     if any(each.loading() for each in _LOADERS):
         _quiet = _Quiet()
@@ -221,7 +221,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _numba_is_here() -> bool:
-    """Is numba there, for this Python and NumPy? Asked once: what numba looks up is no place for two threads."""
+    """Is numba available for this Python and NumPy? Checked once, because numba's lookup is not thread-safe."""
     with _asking:
         if not _is_here:
             _is_here.append(_import_numba())
@@ -233,9 +233,9 @@ _is_here: list[bool] = []
 
 
 def _import_numba() -> bool:
-    """Import numba, if it is there and fits this Python and NumPy, and all that it looks up when it compiles.
+    """Import numba, if it is available for this Python and NumPy, and everything that it needs for compiling.
 
-    Not in a thread: it looks at functions of `math`, which torch's exporter replaces for a time.
+    This must not run in a thread: numba reads functions of `math`, which torch's exporter replaces temporarily.
     """
     try:
         import numba
@@ -255,7 +255,7 @@ def _target() -> tuple[str, str]:
 
 
 def simd_width() -> int:
-    """How many floats the largest vectors hold that numba compiles for; 0: there are none that kernels are made of."""
+    """Return the number of floats in the largest vectors that numba compiles for; 0 if kernels cannot use any."""
     has = set(_target()[1].split(","))
     if not has >= {"+avx2", "+fma"}:
         return 0
@@ -263,12 +263,12 @@ def simd_width() -> int:
 
 
 def has_simd() -> str:
-    """Empty where kernels of SIMD vectors can be made; else why not."""
+    """Return an empty string if SIMD kernels are possible, else the reason why not."""
     return "" if simd_width() else "the processor has no AVX2 and FMA"
 
 
 def beats_mkl() -> str:
-    """Empty where kernels' vectors are larger than MKL's, which does not go beyond eight floats on AMD's processors."""
+    """Return an empty string if the kernels' vectors are larger than MKL's (eight floats on AMD processors)."""
     if simd_width() > 8 and _target()[0].startswith("znver"):
         return ""
     return "MKL is as fast on this processor"
@@ -282,8 +282,9 @@ def any_processor() -> str:
 class CompiledModule(Loader):
     """A module of `_kernels`, by its name there.
 
-    `processor` says why it is of no use on this one, if so. Loading begins once a program has done the work of `after`
-    without it, which takes about as long as to import a compiler: who has less to do never waits for one.
+    `processor` returns the reason if this processor cannot use the module. Loading starts after a program has done
+    `after` units of work without it, which takes about as long as importing the compiler, so that short programs never
+    wait for it.
     """
 
     def __init__(self, module: str, processor: Callable[[], str] = has_simd, after: int = 0) -> None:
@@ -309,20 +310,20 @@ class CompiledModule(Loader):
         return self._is_new
 
     def ready(self, work: int, call: tuple[Any, ...]) -> bool:
-        """Is the code there, to do some more work? Calls that are recorded wait while it is being compiled."""
+        """Is the code available for this amount of work? Recorded calls wait while it is being compiled."""
         if self._found is not None:
             return self._found[0] is not None
         return self.earned(work, _is_recorded(call)) is not None
 
     def earned(self, work: int, wait: bool = False) -> Any:
-        """The code, to do some more work; None: not yet, or never."""
+        """Return the code for this amount of work; None if it is not ready or not available."""
         if self._work < self.after:
             self._work += work
             return None
         return None if wait and self.put_off(work) else self.get(wait)
 
     def put_off(self, work: int) -> bool:
-        """Shall torch compute a call of training, while code that is new on this machine is compiled?"""
+        """Should torch compute this training call while code that is new on this machine is compiled?"""
         if self._found is not None or not self.is_new() or not FIRST_RUN.put_off(work):
             return False
         folder = cache_folder()
@@ -334,7 +335,7 @@ class CompiledModule(Loader):
         return True
 
     def state(self) -> tuple[str, str]:
-        """Whether it is ready, and why not; nothing is loaded for the answer."""
+        """Return whether it is ready, and if not, why; this does not start loading."""
         if self._found is None and self._is_new and not FIRST_RUN.over:
             return "compiling", "training changes over to it after a fixed amount of work"
         if self._future is None:
@@ -345,12 +346,12 @@ class CompiledModule(Loader):
 
 
 def loaders() -> list[Loader]:
-    """Everything that is loaded this way, as far as its modules are imported."""
+    """Return all loaders of the modules that have been imported."""
     return list(_LOADERS)
 
 
 def _code_cache() -> Any:
-    """The module that asks for numba."""
+    """Import and return the module that imports numba."""
     return import_module(f"{_KERNELS}.runtime.code_cache")
 
 
@@ -360,14 +361,14 @@ def cache_folder() -> str:
 
 
 def compile_module(module: str) -> None:
-    """Compile a module of kernels, and note that it was."""
+    """Compile a module of kernels and write its marker file."""
     if _numba_is_here():
         import_module(f"{_KERNELS}.{module}")
         _code_cache().note(module)
 
 
 def warm_up() -> Iterator[Loader]:
-    """Load everything that this machine can use; each loader as it is done."""
+    """Load everything that this machine can use; yield each loader when it is finished."""
     _told.append(True)  # who asks for it knows
     for loader in loaders():
         loader.get(wait=True)
@@ -379,7 +380,7 @@ def _is_recorded(call: tuple[Any, ...]) -> bool:
 
 
 def load_used() -> None:
-    """Load all code that calls have asked for, however little work they had: who asks expects many more of them."""
+    """Load all code that calls have requested, whatever their amount of work: the caller expects many more calls."""
     for each in list(_LOADERS):
         if each.loading() or getattr(each, "_work", 0):
             each.get(wait=True)

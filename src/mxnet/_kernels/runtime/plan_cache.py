@@ -1,7 +1,7 @@
-"""Tasks (see teams) that are put together once, and done again for other tensors of the same shapes.
+"""Tasks (see `task`) that are created once and reused for other tensors of the same shapes.
 
-To make a task takes longer than to do a small one. A plan is a chain of tasks that knows where in its table the
-addresses of tensors stand, and moves them.
+Creating a task takes longer than running a small one. A plan is a chain of tasks that knows the positions of tensor
+addresses in its table and updates them.
 """
 
 import itertools
@@ -26,9 +26,9 @@ _local = threading.local()
 
 
 class Plan(Chain):
-    """A chain for tensors, and for buffers of this thread, wherever they are; it is made where these are.
+    """A chain that can run on tensors and buffers of this thread at any addresses.
 
-    `which` names the buffers that the chain uses: the thread has those of all other kernels, too.
+    `which` names the buffers that the chain uses; the thread also has buffers of other kernels.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Plan(Chain):
         return np.flatnonzero((self._table >= first) & (self._table < first + tensor.nbytes))
 
     def run_on(self, places: list[int]) -> None:
-        """Do all of it, with tensors and memory at other places."""
+        """Run the plan on tensors and buffers at other addresses."""
         for before, now, moved in zip(self._table_now, places, self._moved, strict=True):
             if now != before:
                 self._table[moved] += now - before
@@ -55,7 +55,7 @@ class Plan(Chain):
 
 
 def repeated(make: Callable[..., list[Task]], tensors: Tensors, *others: Hashable) -> None:
-    """Do the tasks `make(*tensors, *others)`, which are the same ones wherever shapes, threads and others are."""
+    """Run the tasks `make(*tensors, *others)`; they are reused for equal shapes, number of threads and `others`."""
     plans = _local.__dict__.setdefault("plans", OrderedDict())
     shapes = [None if t is None else (t.shape, t.stride()) for t in tensors]
     known = make, torch.get_num_threads(), others, *shapes
@@ -76,9 +76,9 @@ def repeated(make: Callable[..., list[Task]], tensors: Tensors, *others: Hashabl
 
 
 def _elsewhere(tensors: Tensors) -> list[torch.Tensor | None]:
-    """Tensors like these at addresses without memory, which nobody touches.
+    """Return tensors of the same shapes in reserved pages without physical memory, which are never accessed.
 
-    The C library's memory would be left in pieces: a training step of ResNet-50 took a tenth more of it.
+    Real allocations would fragment the C library's heap: a training step of ResNet-50 took a tenth more memory.
     """
     sizes = [PAGE if t is None else PAGE + t.untyped_storage().nbytes() // PAGE * PAGE for t in tensors]
     addresses = pages(sum(sizes))
@@ -92,7 +92,7 @@ def _elsewhere(tensors: Tensors) -> list[torch.Tensor | None]:
 
 
 def _planned(make: Callable[..., list[Task]], tensors: Tensors, others: Sequence[Any]) -> Plan | None:
-    """The plan; None: some of it cannot be done without Python."""
+    """Return the plan; None if a part of it needs Python."""
     strange = _elsewhere(tensors)  # none of which is a part of another one
     make(*strange, *others)  # after which the memory of this thread is large enough, and stays where it is
     tasks = make(*strange, *others)

@@ -1,7 +1,7 @@
-"""Compiled kernels called by a team of native threads: those of OpenMP, which torch's own kernels run on.
+"""Compiled kernels called by native threads: the OpenMP thread pool that torch's own kernels use.
 
-They wait for work without sleeping, and take parts of it one after the other: who is held up takes fewer. Where there
-is no such team, Python's threads share the work out.
+The threads wait for work without sleeping and take parts of it one by one, so that a delayed thread takes fewer parts.
+Without such a pool, Python threads share the work.
 """
 
 import ctypes
@@ -44,7 +44,7 @@ _OWN = {**BOUNDS, "scratch": "scratch"}  # arguments that are not given, but fou
 
 @functools.cache
 def _team() -> Callable[..., None] | None:
-    """OpenMP's call that lets every thread of a team run a function; None: torch has no team that is known."""
+    """Return OpenMP's function that runs a function in every thread; None if torch's thread pool is unknown."""
     library = _openmp()
     if library is None:
         return None
@@ -55,7 +55,7 @@ def _team() -> Callable[..., None] | None:
 
 @functools.cache
 def _rank() -> int:
-    """The address of what tells a thread its number in the team; 0: there is no such team."""
+    """Return the address of the function that returns a thread's number; 0 if there is no thread pool."""
     library = _openmp()
     return 0 if library is None else ctypes.cast(library.omp_get_thread_num, ctypes.c_void_p).value or 0
 
@@ -69,13 +69,13 @@ def _openmp() -> Any:
 
 @functools.cache
 def _places(kernel: Any) -> dict[str, int]:
-    """Which of a kernel's arguments are bounds of a part and scratch memory; the others are given."""
+    """Return the positions of a kernel's arguments for part bounds and scratch memory; the caller gives the others."""
     names = inspect.signature(kernel.py_func).parameters
     return {_OWN[name]: place for place, name in enumerate(names) if name in _OWN}
 
 
 class Task:
-    """A compiled kernel's work on tensors, as often as it is wanted; they stay as long as the task does.
+    """A compiled kernel's work on tensors, which can run repeatedly; the task keeps the tensors alive.
 
     `given` are the kernel's arguments but for the bounds of a part and `scratch` floats of memory for each thread.
     Parts are made of `unit`; there are at most `most` of them, and `rounds` for each thread.
@@ -105,7 +105,7 @@ class Task:
         self._table: np.ndarray[Any, Any] | None = None
 
     def run_on(self, data: torch.Tensor) -> None:
-        """Do all of it, with other data in place of the first argument."""
+        """Run the task with other data in place of the first argument."""
         self._arguments[0] = data.data_ptr()
         if self._table is not None:
             self._table[ARGUMENTS] = self._arguments[0]
@@ -123,7 +123,7 @@ class Task:
 
     @property
     def native(self) -> bool:
-        """Can threads do it without Python?"""
+        """Can native threads run it without Python?"""
         return bool(self.kernel.entry) and _team() is not None
 
     def parts(self, threads: int) -> int:
@@ -132,7 +132,7 @@ class Task:
         return 1 if threads < 2 or most < 2 else _fair(-(-self._span[1] // self._unit), most, threads)
 
     def release(self, tensors: Sequence[torch.Tensor]) -> None:
-        """Hold these tensors, and parts of them, no longer."""
+        """Release the references to these tensors and to views of them."""
         memory = {t.untyped_storage().data_ptr() for t in tensors}
         held = [t for t in self._held if t is not None and t.untyped_storage().data_ptr() not in memory]
         self._held = held
@@ -155,7 +155,7 @@ class Task:
         _team()(self.kernel.entry, self._address, threads, 0)  # pyright: ignore[reportOptionalCall]
 
     def new_table(self) -> tuple[np.ndarray[Any, Any], int | None]:
-        """All that threads have to know, and where in it the address of scratch memory stands."""
+        """Return the table for the threads and the position of the scratch memory's address in it."""
         numbers, slot = [0] * ARGUMENTS, None
         (numbers[BEGIN], numbers[COUNT]), numbers[UNIT] = self._span, self._unit
         numbers[SCRATCH_SIZE], numbers[RANK], numbers[KERNEL] = self.scratch * FLOAT, _rank(), self.kernel.address
@@ -169,8 +169,10 @@ class Task:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _fair(units: int, most: int, threads: int) -> int:
-    """In how many parts, `most` or less, threads that take one after the other end soonest: 36 units in eight parts
-    are 16 for one of two threads and 20 for the other."""
+    """Return the number of parts, at most `most`, with which threads that take parts one by one finish soonest.
+
+    For example, 36 units in eight parts are 16 units for one of two threads and 20 for the other.
+    """
 
     def end(parts: int) -> int:
         busy = [0] * threads
@@ -183,7 +185,7 @@ def _fair(units: int, most: int, threads: int) -> int:
 
 
 def chained(tasks: Sequence[Task]) -> "list[Task | Chain]":
-    """What does the tasks: those of native threads that follow each other are one chain."""
+    """Return the tasks with consecutive native tasks combined into chains."""
     made: list[Task | Chain] = []
     for native, group in itertools.groupby(tasks, lambda task: task.native):
         some = list(group)
@@ -192,9 +194,9 @@ def chained(tasks: Sequence[Task]) -> "list[Task | Chain]":
 
 
 class Chain:
-    """Tasks that native threads do one after the other, without Python in between.
+    """Tasks that native threads run one after the other, without Python in between.
 
-    A thread that the system does not let run holds the others up only where it has begun with a part, and at the end.
+    A thread that the system suspends delays the others only if it has started a part, and at the end.
     """
 
     def __init__(self, tasks: Sequence[Task]) -> None:
@@ -233,7 +235,7 @@ class Chain:
 
 @functools.cache
 def _yield() -> int:
-    """The address of what lets other threads run."""
+    """Return the address of the function that yields to other threads."""
     return ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value or 0
 
 

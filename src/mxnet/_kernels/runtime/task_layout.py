@@ -1,4 +1,4 @@
-"""Tables of integers that tell native threads what to call (see entries): where each number stands."""
+"""Layout of the integer tables that tell native threads what to call (see entry_points)."""
 
 SLOT = 8  # bytes
 # Which parts were taken, a bit for each, how many are done, and how many there are; how many threads there are, and

@@ -1,7 +1,7 @@
 """Winograd's F(2x2, 3x3) for convolutions of few pixels with a constant weight, by compiled kernels.
 
-F(4x4, 3x3) (see f4x4) takes fewer multiplications, but few pixels make too few tiles for its 36 matrices, which have to
-come out of memory: F(2x2, 3x3) has 16, less than half, for four times as many tiles.
+F(4x4, 3x3) (see f4x4) needs fewer multiplications, but must read 36 weight matrices from memory, which takes most of
+the time for few tiles. F(2x2, 3x3) reads 16 matrices, less than half, for four times as many tiles.
 """
 
 from typing import Any

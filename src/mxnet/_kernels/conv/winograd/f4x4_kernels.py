@@ -1,7 +1,7 @@
 """Convolution by Winograd's F(4x4, 3x3) and F(2x2, 5x5), and its gradients (see f4x4); importing loads numba.
 
-One thread does all steps for a block of tiles, or for a block of filters: what one step leaves for the next stays in
-that processor's cache. Images are NHWC; addresses, strides and offsets are in bytes. Scratch memory of a thread holds
+One thread computes all steps for a block of tiles, or for a block of filters, so that intermediate values stay in that
+processor's cache. Images are NHWC; addresses, strides and offsets are in bytes. Scratch memory of a thread holds
 transformed tiles (or weights) as (36, tile, channel) with a stride between the 36 matrices of `_odd_stride`.
 """
 

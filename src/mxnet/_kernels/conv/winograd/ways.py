@@ -26,7 +26,7 @@ def _tiling(problem: Problem) -> Tiling | None:
 
 
 def _applies(problem: Problem) -> int:
-    """Are there channels and tiles enough, for a weight that is transformed for one call?"""
+    """Return the work if there are enough channels and tiles, for a weight that is transformed at each call."""
     tiling, (filters, channels, window, _) = _tiling(problem), problem.weight
     if tiling is None or (problem.mode == EAGER and problem.work < tuning.CONV_COMPILED_WORK):
         return 0
@@ -38,7 +38,7 @@ def _applies(problem: Problem) -> int:
 
 
 def _large(problem: Problem) -> bool:
-    """Is it worth its while without kernels?"""
+    """Is Winograd faster even without compiled kernels?"""
     large = min(problem.weight[:2]) >= tuning.WINOGRAD_TORCH_CHANNELS
     return large and _tiling(problem) == DEFAULT and DEFAULT.count(problem.data) >= tuning.WINOGRAD_TORCH_TILES
 
@@ -61,7 +61,7 @@ def _packed_torch_applies(problem: Problem) -> int:
 
 
 def _run(compiled: bool) -> Any:
-    """What makes the computation of recorded convolutions."""
+    """Return the function that creates the computation of recorded convolutions."""
 
     def make(problem: Problem) -> Any:
         tiling, nchw = tiling_of(problem), problem.mode == EAGER
