@@ -57,7 +57,7 @@ def cast(data, *, dtype: Dtype):
     Parameters
     ----------
     data
-        The input.
+        The array to convert, of any shape. Fractions are cut off towards zero when the type is an integer.
     dtype
         The type of the result.
     """

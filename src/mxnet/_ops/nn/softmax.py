@@ -99,15 +99,17 @@ def softmax(
     Parameters
     ----------
     data
-        The input.
+        The input, of any shape.
     length
-        How many elements of each row count, if `use_length`.
+        The number of leading elements along `axis` that count, for each position of the other axes; the others get
+        probability 0. An input only if `use_length` is True.
     axis
         The axis whose elements add up to 1.
     temperature
-        Divides the input before the exponential.
+        A positive number that divides the input before the exponential: above 1 flattens the distribution, below 1
+        sharpens it; None means 1.
     dtype
-        The type of the result.
+        The data type of the result; None keeps that of `data`.
     use_length
         Whether `length` is given.
     """
@@ -207,13 +209,13 @@ def log_softmax(
     Parameters
     ----------
     data
-        The input.
+        The input, of any shape.
     axis
-        The axis to normalize.
+        The axis along which the exponentials of the result add up to 1.
     temperature
-        Divides the input before the exponential.
+        A positive number that divides the input first; None means 1.
     dtype
-        The type of the result.
+        The data type of the result; None keeps that of `data`.
     use_length
         Whether `length` is given.
     """
