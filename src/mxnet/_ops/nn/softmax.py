@@ -217,7 +217,7 @@ def log_softmax(
     dtype
         The data type of the result; None keeps that of `data`.
     use_length
-        Whether `length` is given.
+        Accepted for old programs; this operator has no input `length`.
     """
     if _in_halves(data, axis, dtype):
         return _half_log_softmax(data, axis, temperature, torch_dtype(dtype))
