@@ -634,23 +634,23 @@ def make_loss(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = 
     ...
 
 def max(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Largest element over axes.'
+    'Largest element over axes; all elements that equal it get the whole gradient.'
     ...
 
 def max_axis(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Largest element over axes.'
+    'Largest element over axes; all elements that equal it get the whole gradient.'
     ...
 
 def mean(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Mean over axes.'
+    'Mean over axes, in the data type of the input: means of integers lose their fraction.'
     ...
 
 def min(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Smallest element over axes.'
+    'Smallest element over axes; all elements that equal it get the whole gradient.'
     ...
 
 def min_axis(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Smallest element over axes.'
+    'Smallest element over axes; all elements that equal it get the whole gradient.'
     ...
 
 def moments(data: NDArray | None = ..., axes: int | Sequence[int] | None = ..., keepdims: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> Any:
@@ -1034,11 +1034,11 @@ def stop_gradient(data: NDArray | None = ..., out: NDArray | list[NDArray] | Non
     ...
 
 def sum(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Sum over axes.'
+    'Sum over axes, in the data type of the input: small integers can overflow.'
     ...
 
 def sum_axis(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Sum over axes.'
+    'Sum over axes, in the data type of the input: small integers can overflow.'
     ...
 
 def swapaxes(data: NDArray | None = ..., dim1: int = ..., dim2: int = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:

@@ -634,23 +634,23 @@ def make_loss(data: Symbol | None = ..., name: str | None = ..., attr: dict[str,
     ...
 
 def max(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Largest element over axes.'
+    'Largest element over axes; all elements that equal it get the whole gradient.'
     ...
 
 def max_axis(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Largest element over axes.'
+    'Largest element over axes; all elements that equal it get the whole gradient.'
     ...
 
 def mean(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Mean over axes.'
+    'Mean over axes, in the data type of the input: means of integers lose their fraction.'
     ...
 
 def min(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Smallest element over axes.'
+    'Smallest element over axes; all elements that equal it get the whole gradient.'
     ...
 
 def min_axis(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Smallest element over axes.'
+    'Smallest element over axes; all elements that equal it get the whole gradient.'
     ...
 
 def moments(data: Symbol | None = ..., axes: int | Sequence[int] | None = ..., keepdims: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1034,11 +1034,11 @@ def stop_gradient(data: Symbol | None = ..., name: str | None = ..., attr: dict[
     ...
 
 def sum(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Sum over axes.'
+    'Sum over axes, in the data type of the input: small integers can overflow.'
     ...
 
 def sum_axis(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Sum over axes.'
+    'Sum over axes, in the data type of the input: small integers can overflow.'
     ...
 
 def swapaxes(data: Symbol | None = ..., dim1: int = ..., dim2: int = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:

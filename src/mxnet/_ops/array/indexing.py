@@ -114,9 +114,9 @@ def embedding(
     Parameters
     ----------
     data
-        The indices of the rows, of any shape and data type; fractions are cut off.
+        The indices of the rows, of any shape and data type. Fractions are cut off.
     weight
-        The table, (input_dim, output_dim): one row for each word.
+        The table, (input_dim, output_dim). It has one row for each word.
     input_dim
         Number of rows of the table. Smaller indices than 0 read row 0, greater ones than input_dim - 1 read the last
         row.
@@ -302,9 +302,8 @@ def gather_nd(data, indices):
     data
         The array to read, with N axes.
     indices
-        The coordinates, (M, …) with M up to N: row i holds those along axis i, and negative ones count from the end.
-        The result has the further axes of `indices`, then axes M to N - 1 of `data`. Coordinates outside are an
-        IndexError.
+        The coordinates, (M, …) with M up to N: row i holds those along axis i. Negative ones count from the end; those
+        outside are an IndexError. The result has the further axes of `indices`, then axes M to N - 1 of `data`.
     """
     return data[coordinates(indices, tuple(data.shape))]
 

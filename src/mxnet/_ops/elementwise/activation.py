@@ -97,7 +97,7 @@ def leaky_relu(
     data
         The input, of any shape and a floating point type; prelu reads axis 1 as the channels.
     gamma
-        The learned slope of prelu, (channels,) or (1,); the other functions do not have this input.
+        The learned slope of prelu, (channels,) or (1,). The other functions do not have this input.
     act_type
         The function for x below 0; above, x stays (times 1.0507 for selu). leaky: slope * x; prelu: gamma * x; rrelu: r
         * x with r drawn from [lower_bound, upper_bound) for each element in training, and their mean in prediction;

@@ -194,7 +194,7 @@ def same_shape(function: Binary) -> Binary:
 
 
 _SECOND = {  # by the rule of shapes
-    "broadcast": "The second input. Axes of length 1 of either input are repeated to the length of the other's axis.",
+    "broadcast": "The second input; axes of length 1 of either input are repeated to the length of the other's axis.",
     "same": "The second input, of the shape of `lhs`: this operator does not broadcast.",
 }
 _PARAMETERS = {

@@ -55,10 +55,10 @@ def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forwa
     Parameters
     ----------
     lhs
-        The first array. Its last axis (with `transpose_a` its first) is summed over.
+        The first array; its last axis is summed over. With `transpose_a` it is the first.
     rhs
-        The second array. Its first axis (with `transpose_b` its last) is summed over, and has the length of the one of
-        `lhs`. The result has the remaining axes of `lhs`, then those of `rhs`.
+        The second array; its first axis has the length of the last axis of `lhs`. With `transpose_b` it is the last.
+        The result has the remaining axes of `lhs`, then those of `rhs`.
     transpose_a
         Whether the first array is transposed before the product.
     transpose_b

@@ -115,13 +115,13 @@ def convolution(
     Parameters
     ----------
     data
-        The input, (batch, channels, sizes…) with one, two or three spatial axes; (batch, sizes…, channels) if `layout`
-        says so.
+        The input, (batch, channels, sizes…). There are one, two or three spatial axes; with a channels-last `layout` it
+        is (batch, sizes…, channels).
     weight
-        The filters, (num_filter, channels / num_group, kernel…); with a channels-last `layout`, (num_filter, kernel…,
-        channels / num_group).
+        The filters, (num_filter, channels / num_group, kernel…). With a channels-last `layout` they are (num_filter,
+        kernel…, channels / num_group).
     bias
-        The number that is added to each output channel, (num_filter,); left out if `no_bias` is True.
+        The number that is added to each output channel, (num_filter,). It is left out if `no_bias` is True.
     kernel
         Size of the window along each spatial axis: (width,), (height, width) or (depth, height, width).
     stride
@@ -227,9 +227,9 @@ def deconvolution(
     Parameters
     ----------
     data
-        The input, (batch, channels, sizes…) with one, two or three spatial axes.
+        The input, (batch, channels, sizes…). There are one, two or three spatial axes.
     weight
-        The filters, (channels, num_filter / num_group, kernel…): the first two axes are exchanged compared with
+        The filters, (channels, num_filter / num_group, kernel…). The first two axes are exchanged compared with
         Convolution.
     bias
         The number that is added to each output channel, (num_filter,). It is used only if `no_bias` is False, which is

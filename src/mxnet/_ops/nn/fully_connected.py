@@ -65,9 +65,9 @@ def fully_connected(
     data
         The input, (batch, …). With `flatten` it is read as (batch, inputs), otherwise as (…, inputs).
     weight
-        The matrix, (num_hidden, inputs): one row for each output, so that the result is data @ weight.T + bias.
+        The matrix, (num_hidden, inputs). It has one row for each output: the result is data @ weight.T + bias.
     bias
-        The number that is added to each output, (num_hidden,); left out if `no_bias` is True.
+        The number that is added to each output, (num_hidden,). It is left out if `no_bias` is True.
     num_hidden
         Number of outputs, the length of the last axis of the result.
     no_bias

@@ -66,8 +66,8 @@ def pooling(
     Parameters
     ----------
     data
-        The input, (batch, channels, sizes…) with one, two or three spatial axes, of a floating point type; (batch,
-        sizes…, channels) if `layout` says so.
+        The input, (batch, channels, sizes…), of a floating point type. There are one, two or three spatial axes; with a
+        channels-last `layout` it is (batch, sizes…, channels).
     kernel
         Size of the window along each spatial axis: (width,), (height, width) or (depth, height, width). It is required
         unless `global_pool` is True.

@@ -145,15 +145,15 @@ def rnn(
     data
         The input sequences, (time, batch, features).
     parameters
-        All weights and biases in one vector: first the matrices of every layer and direction (input to hidden, then
-        hidden to hidden), then their biases in the same order. `mx.rnn.FusedRNNCell` and `gluon.rnn` pack it.
+        All weights and biases in one vector. First come the matrices of every layer and direction (input to hidden,
+        then hidden to hidden), then their biases in the same order. `mx.rnn.FusedRNNCell` and `gluon.rnn` pack it.
     state
-        The hidden state before the first step, (num_layers * directions, batch, state_size); directions is 2 if
-        `bidirectional`. With a projection its last axis has length `projection_size`.
+        The hidden state before the first step, (num_layers * directions, batch, state_size). There are two directions
+        if `bidirectional`; with a projection the last axis has length `projection_size`.
     state_cell
-        The cell state before the first step, (num_layers * directions, batch, state_size); for `lstm` only.
+        The cell state before the first step, (num_layers * directions, batch, state_size). For `lstm` only.
     sequence_length
-        The number of valid steps of each sequence, (batch,); an input only if `use_sequence_length` is True.
+        The number of valid steps of each sequence, (batch,). It is an input only if `use_sequence_length` is True.
     state_size
         Number of hidden units of a layer and direction. The result is (time, batch, directions * state_size).
     num_layers

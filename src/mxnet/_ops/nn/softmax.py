@@ -101,8 +101,8 @@ def softmax(
     data
         The input, of any shape.
     length
-        The number of leading elements along `axis` that count, for each position of the other axes; the others get
-        probability 0. An input only if `use_length` is True.
+        The number of leading elements along `axis` that count, for each position of the other axes. The others get
+        probability 0. It is an input only if `use_length` is True.
     axis
         The axis whose elements add up to 1.
     temperature
