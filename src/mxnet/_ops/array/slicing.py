@@ -197,8 +197,8 @@ def clip(data, *, a_min: float, a_max: float):
     data
         The input, of any shape.
     a_min
-        The least value of the result.
+        The least value of the result; smaller elements become it and get a gradient of zero.
     a_max
-        The greatest value of the result.
+        The greatest value of the result; greater elements become it and get a gradient of zero.
     """
     return clipped(data, a_min, a_max)

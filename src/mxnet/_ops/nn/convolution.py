@@ -138,7 +138,7 @@ def convolution(
     workspace
         Accepted for old programs and ignored.
     no_bias
-        Whether the operator has no bias.
+        Whether the layer has no bias; `bias` is then not an input.
     cudnn_tune
         On a GPU: whether cuDNN tries its algorithms for each new shape ('fastest', 'limited_workspace') or not ('off');
         by default as `MXNET_CUDNN_AUTOTUNE_DEFAULT` says.
@@ -255,7 +255,7 @@ def deconvolution(
     workspace
         Accepted for old programs and ignored.
     no_bias
-        Whether the operator has no bias.
+        Whether the layer has no bias; `bias` is then not an input. The default is True, unlike Convolution's.
     cudnn_tune
         On a GPU: whether cuDNN tries its algorithms for each new shape ('fastest', 'limited_workspace') or not ('off');
         by default as `MXNET_CUDNN_AUTOTUNE_DEFAULT` says.

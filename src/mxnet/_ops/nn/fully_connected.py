@@ -71,7 +71,7 @@ def fully_connected(
     num_hidden
         Number of outputs, the length of the last axis of the result.
     no_bias
-        Whether the operator has no bias.
+        Whether the layer has no bias; `bias` is then not an input.
     flatten
         Whether all axes but the first are flattened into one, which gives (batch, num_hidden); False keeps them and
         applies the layer to the last axis, which gives (…, num_hidden).

@@ -154,7 +154,7 @@ def instance_norm(data, gamma, beta, *, eps: float = 1e-3):
     beta
         The shift of each channel, (channels,).
     eps
-        Added to the variance.
+        Added to the variance before the square root.
     """
     if data.dim() < 3:
         raise MXNetError(f"InstanceNorm only supports input tensors of rank >= 3, got shape {tuple(data.shape)}")
@@ -172,7 +172,7 @@ def l2_normalization(data, *, eps: float = 1e-10, mode: Literal["channel", "inst
     data
         The input, (batch, channels, …).
     eps
-        Added to the sum of squares.
+        Added to the sum of squares before the square root, which keeps vectors of zeros finite.
     mode
         What is divided by its length: instance, each example as a whole; channel, the vector of all channels at each
         position; spatial, each channel over its positions.

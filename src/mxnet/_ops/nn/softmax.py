@@ -111,7 +111,7 @@ def softmax(
     dtype
         The data type of the result; None keeps that of `data`.
     use_length
-        Whether `length` is given.
+        Whether `length` is given as the second input.
     """
     if length is None and _in_halves(data, axis, dtype):
         return _half_softmax(data, axis, temperature, torch_dtype(dtype))
