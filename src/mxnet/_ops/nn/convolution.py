@@ -222,7 +222,7 @@ def deconvolution(
     cudnn_off: bool = False,
     layout: Layout | None = None,
 ):
-    """The transpose of Convolution. `adj` adds to the output's sizes; `target_shape` chooses `pad` and `adj` itself.
+    """The transpose of Convolution: it computes what Convolution's gradient of `data` does, and enlarges by `stride`.
 
     Parameters
     ----------
