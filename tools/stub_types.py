@@ -120,7 +120,8 @@ MEMBERS = {
         "__iter__": "Iterator[NDArray]",
         "as_np_ndarray": "ndarray",
     },
-    "Exchange": ARRAY,
+    "Exchange": {**ARRAY, "as_np_ndarray": "ndarray"},
+    "Views": dict.fromkeys((*ARRAYS, "_viewed"), "Self"),
     "ndarray": {
         **ARRAY,
         **dict.fromkeys(ARRAYS, "ndarray"),

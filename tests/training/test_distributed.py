@@ -96,7 +96,7 @@ def test_a_host_file_starts_workers_over_ssh(tmp_path):
     for rank in range(2):
         assert f"hello $HOME; good morning {rank} 2 {os.getcwd()}\n" in done.stdout
     started = sorted(log.read_text().splitlines())
-    assert any("-p 2222 me@127.0.0.1 cd " in line for line in started)
+    assert any("-p 2222 -- me@127.0.0.1 cd " in line for line in started)
     assert all("--nodes 2" in line and "--master 127.0.0.1" in line for line in started)
 
 
