@@ -175,7 +175,7 @@ def rnn(
     lstm_state_clip_max
         The greatest cell state. Clipping takes place only if both ends are given; for `lstm` only.
     lstm_state_clip_nan
-        Whether NaN in the cell state is clipped.
+        Accepted for old programs and ignored: NaN in the cell state stays NaN.
     use_sequence_length
         Whether `sequence_length` is given.
     """
