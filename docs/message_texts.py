@@ -6,7 +6,7 @@ TITLES = {
     "layer_argument_misspelt": (
         "The argument of a layer is misspelt",
         "层的参数名写错了",
-        "消息给出最相近的参数名。",
+        "提示会给出最相近的参数名。",
     ),
     "layer_argument_of_the_operator": (
         "A layer is called with an argument name of the operator",
@@ -21,17 +21,17 @@ TITLES = {
     "metric_argument_of_another_library": (
         "A metric's argument has another name in MXNet",
         "评价指标的参数名不同",
-        "MXNet 把它叫作 `top_k`。",
+        "MXNet 中这个参数叫 `top_k`。",
     ),
     "initializer_argument_misspelt": (
         "The argument of an initializer is misspelt",
         "初始化器的参数名写错了",
-        "消息给出最相近的参数名。",
+        "提示会给出最相近的参数名。",
     ),
     "initializer_misspelt": (
         "The name of an initializer is misspelt",
         "初始化器的名字写错了",
-        "消息给出最相近的名字。",
+        "提示会给出最相近的名字。",
     ),
     "kvstore_misspelt": (
         "The name of a key-value store is misspelt",
@@ -46,12 +46,12 @@ TITLES = {
     "activation_misspelt": (
         "The name of an activation is misspelt",
         "激活函数的名字写错了",
-        "消息列出所有可用的值，并给出最相近的一个。",
+        "提示会列出所有可用的值，并给出最相近的一个。",
     ),
     "data_type_misspelt": (
         "The name of a data type is misspelt",
         "数据类型的名字写错了",
-        "消息给出最相近的类型。",
+        "提示会给出最相近的类型。",
     ),
     "sample_that_cannot_be_read": (
         "A sample of a data set cannot be read",
@@ -141,12 +141,12 @@ TITLES = {
     "misspelt_optimizer": (
         "The name of an optimizer is misspelt",
         "优化器的名字写错了",
-        "消息会给出最相近的名字。",
+        "提示会给出最相近的名字。",
     ),
     "misspelt_operator_argument": (
         "The name of an operator's argument is misspelt",
         "算子的参数名写错了",
-        "消息列出所有参数及其含义，最后给出最相近的名字。",
+        "提示会列出所有参数及其含义，最后给出最相近的名字。",
     ),
     "one_hot_labels": (
         "One-hot labels are passed to a loss that expects class indices",
@@ -171,12 +171,12 @@ TITLES = {
     "other_input_size": (
         "The input size differs from the size that the layer was created for",
         "输入的大小与层不符",
-        "层记住了第一个小批量的大小。换了输入大小，就要给它同样大小的数据，或者重新建层。",
+        "层的大小在第一个小批量时就已确定。请给它同样大小的数据，或者重新建层。",
     ),
     "pictures_with_channels_last": (
         "Images have their channels last",
         "图像的通道放在了最后",
-        "卷积层要求 (批量, 通道, 高, 宽)。把 (高, 宽, 通道) 的图像转置一下，例如用 `transforms.ToTensor()`。",
+        "卷积层要求 (批量, 通道, 高, 宽)。请转置 (高, 宽, 通道) 的图像，例如用 `transforms.ToTensor()`。",
     ),
     "mixed_dtypes": (
         "An operation mixes two dtypes",
@@ -191,7 +191,7 @@ TITLES = {
     "written_while_recording": (
         "An array is modified in place while recording",
         "记录时原地写入数组",
-        "数组已经在计算图里，改写它会使梯度失去意义。改成生成新数组，或者移到 `record` 之外。",
+        "数组已经在计算图里，改写它会使梯度出错。请改成生成新数组，或者移到 `record` 之外。",
     ),
     "nothing_recorded": (
         "`record` was forgotten",
@@ -276,7 +276,7 @@ TITLES = {
     "module_not_bound": (
         "A Module is used before `bind`",
         "Module 还没有 `bind` 就使用",
-        "依次调用 `bind`、`init_params`、`init_optimizer`；`fit` 会全部代劳。",
+        "依次调用 `bind`、`init_params`、`init_optimizer`；`fit` 会自动完成这些步骤。",
     ),
     "mixed_dtypes_in_a_graph": (
         "A hybridized network mixes two dtypes",
@@ -291,7 +291,7 @@ TITLES = {
     "module_of_other_sizes": (
         "A Module gets parameters of other sizes",
         "给 Module 的参数大小不同",
-        "`bind` 时的数据形状与参数不配，或者参数属于另一个网络。",
+        "`bind` 时的数据形状与参数不符，或者参数属于另一个网络。",
     ),
     "module_lacks_a_parameter": (
         "A Module does not get all parameters",
@@ -311,7 +311,7 @@ TITLES = {
     "super_forgotten": (
         "A block class does not call `super().__init__()`",
         "自定义的块忘记了 `super().__init__()`",
-        "先调用 `super().__init__()`，子块和参数才有地方登记。",
+        "先调用 `super().__init__()`，才能登记子块和参数。",
     ),
     "constant_in_a_hybrid_block": (
         "`hybrid_forward` uses an array",
@@ -326,7 +326,7 @@ TITLES = {
     "metric_misspelt": (
         "The name of a metric is misspelt",
         "评价指标的名字写错了",
-        "信息里有相近的名字；自己的指标要先用 `mx.metric.register` 登记。",
+        "提示会给出相近的名字；自定义的指标要先用 `mx.metric.register` 登记。",
     ),
     "pictures_of_other_channels": (
         "Batch norm gets another number of channels",
@@ -365,8 +365,8 @@ def dense(**names):                       # used below
 """
 HEAD_ZH = """# 常见错误与提示
 
-这里列出 MXNet 用户最常犯的错误、引起它的代码，以及 ReMX 的提示。错误的类型和文字都沿用 MXNet，末尾或下面几行补上该怎么做。提示由 `docs/make_messages.py`
-真实地运行得到，`tests/test_messages.py` 保证这些文字不变。
+这里列出 MXNet 用户最常犯的错误、引发错误的代码，以及 ReMX 的提示。错误的类型和文字都沿用 MXNet，末尾或下面几行补上该怎么做。提示由 `docs/make_messages.py`
+实际运行得到，`tests/test_messages.py` 保证这些文字不变。
 
 ```text
 def dense(**names):                       # 下面要用到

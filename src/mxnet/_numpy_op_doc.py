@@ -798,16 +798,19 @@ def _np_transpose(a, axes=None):
 def _npx_constraint_check(x, msg):
     """True if all elements are true; otherwise a ValueError with the message is raised.
 
+    Multiply a result by the returned array to keep the check in a graph, which would drop an unused one.
+
     Parameters
     ----------
     x : ndarray
-        The truth values.
+        The truth values, of any shape; anything but zero is true.
     msg : str
-        The message.
+        The message of the ValueError.
 
     Returns
     -------
     ndarray
+        The boolean True, of shape ().
 
     Examples
     --------
@@ -820,14 +823,18 @@ def _npx_constraint_check(x, msg):
 def _npx_nonzero(a):
     """The indices of the elements that are not zero, a row for each.
 
+    `np.nonzero` returns the same numbers as a tuple with one vector for each axis. How many rows there are depends on
+    the values, hence a graph knows the shape of the result only when it runs.
+
     Parameters
     ----------
     a : ndarray
-        The input.
+        The input, with N axes.
 
     Returns
     -------
     ndarray
+        The indices in row-major order, (elements that are not zero, N), int64.
 
     Examples
     --------
@@ -841,25 +848,31 @@ def _npx_nonzero(a):
 def _npx_reshape(a, newshape, reverse=False, order="C"):
     """The elements in a new shape, in which negative numbers are codes.
 
+    The codes are not those of `mx.nd.reshape`: there 0 copies a size, and -2, -3 and -4 mean something else.
+
     Parameters
     ----------
     a : array_like
-        The input.
+        The input, of any shape.
     newshape : int or tuple of int
-        The new shape: -1 is what remains, -2 copies a size, -3 drops a size of 1, -4 copies all sizes that remain, -5
-        joins two sizes, -6 splits one into the two numbers that follow.
+        The new shape: -1 is what remains (once only), -2 copies a size, -3 drops a size of 1, -4 copies all sizes that
+        remain, -5 joins two sizes, -6 splits one into the two numbers that follow, one of which can be -1. Sizes are
+        read from left to right; 0 is a size of 0.
     reverse : bool, default False
-        Whether the codes are read from the right.
+        Whether the codes are matched with the axes of `a` from the right to the left.
     order : str, default 'C'
         Memory order; only 'C' is supported.
 
     Returns
     -------
     ndarray
+        The elements of `a` in the same order.
 
     Examples
     --------
     >>> from mxnet import np, npx
     >>> npx.reshape(np.zeros((2, 3, 4)), (-2, -5)).shape
     (2, 12)
+    >>> npx.reshape(np.zeros((8, 3)), (-6, 2, -1, -4)).shape
+    (2, 4, 3)
     """

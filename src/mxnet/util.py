@@ -315,12 +315,14 @@ def use_np(func):
 def set_np(shape=True, array=True):
     """Switch NumPy's shapes and arrays on, for this thread.
 
+    Call it at the start of a program that uses `mx.np` arrays with Gluon.
+
     Parameters
     ----------
     shape : bool, default True
-        Whether shapes are NumPy's.
+        Whether shapes are NumPy's: () is an array without axes and 0 a size. Otherwise both mean "not known".
     array : bool, default True
-        Whether Gluon and the data loaders make `mx.np` arrays.
+        Whether Gluon and the data loaders make `mx.np` arrays; otherwise `mx.nd` arrays. It needs `shape`.
 
     Examples
     --------
@@ -336,7 +338,7 @@ def set_np(shape=True, array=True):
 
 
 def reset_np():
-    """Switch NumPy's shapes and arrays off.
+    """Switch NumPy's shapes and arrays off, for this thread: the state before `set_np`.
 
     Examples
     --------

@@ -59,8 +59,8 @@ def test_messages_show_the_meaning_and_the_name_that_was_meant():
 
 def test_the_nearest_meaning_counts():
     assert registry.find("_linalg_makediag").words()[1]["A"] == "The diagonals, in the last axis."
-    assert registry.find("_linalg_det").words()[1]["A"].startswith("A matrix, or a batch")
-    assert registry.find("erf").words()[1]["data"] == "The input."
+    assert registry.find("_linalg_syrk").words()[1]["A"].startswith("A matrix, or a batch")
+    assert registry.find("erf").words()[1]["data"] == "The input, of any shape."
 
 
 def test_symbols_have_a_name_where_arrays_have_out():

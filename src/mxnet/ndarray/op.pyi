@@ -66,7 +66,7 @@ def Custom(*data: NDArray | list[NDArray], op_type: str = ..., out: NDArray | li
     ...
 
 def Deconvolution(data: NDArray | None = ..., weight: NDArray | None = ..., bias: NDArray | None = ..., kernel: int | Sequence[int] = ..., stride: int | Sequence[int] = ..., dilate: int | Sequence[int] = ..., pad: int | Sequence[int] = ..., adj: int | Sequence[int] = ..., target_shape: int | Sequence[int] = ..., num_filter: int = ..., num_group: int = ..., workspace: int = ..., no_bias: bool = ..., cudnn_tune: str | None = ..., cudnn_off: bool = ..., layout: str | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    "The transpose of Convolution. `adj` adds to the output's sizes; `target_shape` chooses `pad` and `adj` itself."
+    "The transpose of Convolution: it computes what Convolution's gradient of `data` does, and enlarges by `stride`."
     ...
 
 def Dropout(data: NDArray | None = ..., p: float = ..., mode: str = ..., axes: int | Sequence[int] = ..., cudnn_off: bool | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -230,15 +230,15 @@ def amp_multicast(*data: NDArray | list[NDArray], num_outputs: int = ..., cast_n
     ...
 
 def arccos(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Inverse cosine.'
+    'Inverse cosine, between 0 and π, of elements between -1 and 1; NaN outside.'
     ...
 
 def arccosh(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Inverse hyperbolic cosine.'
+    'Inverse hyperbolic cosine of elements from 1 on; NaN below.'
     ...
 
 def arcsin(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Inverse sine.'
+    'Inverse sine, between -π/2 and π/2, of elements between -1 and 1; NaN outside.'
     ...
 
 def arcsinh(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -250,7 +250,7 @@ def arctan(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ...
     ...
 
 def arctanh(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Inverse hyperbolic tangent.'
+    'Inverse hyperbolic tangent of elements between -1 and 1: infinite at both, NaN outside.'
     ...
 
 def argmax(data: NDArray | None = ..., axis: int | None = ..., keepdims: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -382,11 +382,11 @@ def cast_storage(data: NDArray | None = ..., stype: str = ..., out: NDArray | li
     ...
 
 def cbrt(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Cube root.'
+    'Cube root, also of negative elements.'
     ...
 
 def ceil(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Smallest integer not below each element.'
+    'Smallest integer not below each element; the gradient is zero.'
     ...
 
 def choose_element_0index(data: NDArray | None = ..., index: NDArray | None = ..., axis: int | None = ..., keepdims: bool = ..., mode: str = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -466,7 +466,7 @@ def erfinv(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ...
     ...
 
 def exp(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Exponential.'
+    'Exponential; float32 overflows to infinity above about 88.7, float16 above about 11.09.'
     ...
 
 def expand_dims(data: NDArray | None = ..., axis: int = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -482,7 +482,7 @@ def fill_element_0index(lhs: NDArray | None = ..., mhs: NDArray | None = ..., rh
     ...
 
 def fix(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Nearest integer towards zero.'
+    'Nearest integer towards zero; the gradient is zero.'
     ...
 
 def flatten(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -494,7 +494,7 @@ def flip(data: NDArray | None = ..., axis: int | Sequence[int] = ..., out: NDArr
     ...
 
 def floor(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Largest integer not above each element.'
+    'Largest integer not above each element; the gradient is zero.'
     ...
 
 def ftml_update(weight: NDArray | None = ..., grad: NDArray | None = ..., d: NDArray | None = ..., v: NDArray | None = ..., z: NDArray | None = ..., lr: float = ..., beta1: float = ..., beta2: float = ..., epsilon: float = ..., t: int = ..., wd: float = ..., rescale_grad: float = ..., clip_grad: float = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -606,19 +606,19 @@ def linalg_trsm(A: NDArray | None = ..., B: NDArray | None = ..., transpose: boo
     ...
 
 def log(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Natural logarithm.'
+    'Natural logarithm; minus infinity at 0, NaN below.'
     ...
 
 def log10(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Logarithm to base 10.'
+    'Logarithm to base 10; minus infinity at 0, NaN below.'
     ...
 
 def log1p(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    '`log(1 + data)`, exact near zero.'
+    '`log(1 + data)`, exact near zero; minus infinity at -1, NaN below.'
     ...
 
 def log2(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Logarithm to base 2.'
+    'Logarithm to base 2; minus infinity at 0, NaN below.'
     ...
 
 def log_softmax(data: NDArray | None = ..., axis: int = ..., temperature: float | None = ..., dtype: str | None = ..., use_length: bool | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -634,23 +634,23 @@ def make_loss(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = 
     ...
 
 def max(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Largest element over axes.'
+    'Largest element over axes; all elements that equal it get the whole gradient.'
     ...
 
 def max_axis(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Largest element over axes.'
+    'Largest element over axes; all elements that equal it get the whole gradient.'
     ...
 
 def mean(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Mean over axes.'
+    'Mean over axes, in the data type of the input: means of integers lose their fraction.'
     ...
 
 def min(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Smallest element over axes.'
+    'Smallest element over axes; all elements that equal it get the whole gradient.'
     ...
 
 def min_axis(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Smallest element over axes.'
+    'Smallest element over axes; all elements that equal it get the whole gradient.'
     ...
 
 def moments(data: NDArray | None = ..., axes: int | Sequence[int] | None = ..., keepdims: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> Any:
@@ -842,7 +842,7 @@ def rcbrt(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ...,
     ...
 
 def reciprocal(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    '`1 / data`.'
+    '`1 / data`; infinite at 0.'
     ...
 
 def relu(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -870,7 +870,7 @@ def reverse(data: NDArray | None = ..., axis: int | Sequence[int] = ..., out: ND
     ...
 
 def rint(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Nearest integer; halves go down.'
+    'Nearest integer, halves rounded down (NumPy rounds them to even); the gradient is zero.'
     ...
 
 def rmsprop_update(weight: NDArray | None = ..., grad: NDArray | None = ..., n: NDArray | None = ..., lr: float = ..., gamma1: float = ..., epsilon: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., clip_weights: float = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -882,11 +882,11 @@ def rmspropalex_update(weight: NDArray | None = ..., grad: NDArray | None = ...,
     ...
 
 def round(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Nearest integer; halves go away from zero.'
+    'Nearest integer, halves rounded away from zero (NumPy: to even); the gradient is zero.'
     ...
 
 def rsqrt(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Reciprocal of the square root: 1 / √data.'
+    'Reciprocal of the square root, 1 / √data; infinite at 0, NaN below.'
     ...
 
 def sample_exponential(lam: NDArray | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -1014,7 +1014,7 @@ def split(data: NDArray | None = ..., num_outputs: int = ..., axis: int = ..., s
     ...
 
 def sqrt(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Square root.'
+    'Square root; NaN below 0, and an infinite gradient at 0.'
     ...
 
 def square(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -1034,11 +1034,11 @@ def stop_gradient(data: NDArray | None = ..., out: NDArray | list[NDArray] | Non
     ...
 
 def sum(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Sum over axes.'
+    'Sum over axes, in the data type of the input: small integers can overflow.'
     ...
 
 def sum_axis(data: NDArray | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Sum over axes.'
+    'Sum over axes, in the data type of the input: small integers can overflow.'
     ...
 
 def swapaxes(data: NDArray | None = ..., dim1: int = ..., dim2: int = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -1070,7 +1070,7 @@ def transpose(data: NDArray | None = ..., axes: int | Sequence[int] = ..., out: 
     ...
 
 def trunc(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Integer part.'
+    'Integer part: the fraction is cut off; the gradient is zero.'
     ...
 
 def uniform(low: float = ..., high: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:

@@ -6,14 +6,14 @@ from ..numpy._call import as_np
 
 
 def save(file, arr):
-    """Write arrays to a file in MXNet's format.
+    """Write arrays to a file in MXNet's format, which `mx.nd.load` and MXNet itself can read, too.
 
     Parameters
     ----------
     file : str
-        The name of the file.
+        The name of the file. No extension is added.
     arr : ndarray, list of ndarrays or dict of str to ndarray
-        What to save.
+        What to save: arrays of `mx.np`. Other arrays are a TypeError; use `mx.nd.save` for `mx.nd` arrays.
 
     Examples
     --------
@@ -37,11 +37,12 @@ def load(file):
     Parameters
     ----------
     file : str
-        The name of the file.
+        The name of the file, which `mx.nd.save` may have written, too.
 
     Returns
     -------
     list of ndarrays or dict of str to ndarray
+        A dict if the arrays were saved with names; otherwise a list, also of a single array.
 
     Examples
     --------

@@ -10,14 +10,16 @@ __all__ = ["bernoulli", "normal_n", "seed", "uniform_n"]
 
 
 def seed(seed, ctx="all"):
-    """Seed the random numbers.
+    """Seed the random numbers of `mx.np.random`, `mx.npx.random` and `mx.nd.random`, which share one state.
+
+    NumPy's own generator is not touched.
 
     Parameters
     ----------
     seed : int
-        The seed.
+        The seed. The same seed and the same calls give the same numbers.
     ctx : str or Context, default 'all'
-        The device; 'all' means every device.
+        The device whose numbers are seeded; 'all' means every device.
 
     Examples
     --------
@@ -39,15 +41,16 @@ def uniform_n(low=0.0, high=1.0, batch_shape=None, dtype=None, ctx=None):
     high : number or ndarray, default 1.0
         The upper end of the range, which is not part of it.
     batch_shape : int or tuple of int, optional
-        The shape of the samples, which comes before that of the parameters.
+        The shape of the samples, which comes before that of the parameters; None: one sample for each element.
     dtype : str or type, optional
-        The data type of the result.
+        The data type of the result; None means float32.
     ctx : Context, optional
         The device; None means the current context.
 
     Returns
     -------
     ndarray
+        The samples, (batch_shape…, broadcast shape of `low` and `high`…).
 
     Examples
     --------
@@ -68,15 +71,16 @@ def normal_n(loc=0.0, scale=1.0, batch_shape=None, dtype=None, ctx=None):
     scale : number or ndarray, default 1.0
         The standard deviation.
     batch_shape : int or tuple of int, optional
-        The shape of the samples, which comes before that of the parameters.
+        The shape of the samples, which comes before that of the parameters; None: one sample for each element.
     dtype : str or type, optional
-        The data type of the result.
+        The data type of the result; None means float32.
     ctx : Context, optional
         The device; None means the current context.
 
     Returns
     -------
     ndarray
+        The samples, (batch_shape…, broadcast shape of `loc` and `scale`…).
 
     Examples
     --------
@@ -88,14 +92,14 @@ def normal_n(loc=0.0, scale=1.0, batch_shape=None, dtype=None, ctx=None):
 
 
 def bernoulli(prob=None, logit=None, size=None, dtype=None, ctx=None, out=None):
-    """Ones with a probability, zeros otherwise.
+    """Ones with a probability, zeros otherwise. Give either `prob` or `logit`.
 
     Parameters
     ----------
     prob : number or ndarray, optional
-        The probability of a one.
+        The probability of a one, between 0 and 1.
     logit : number or ndarray, optional
-        The logarithm of its odds, instead of `prob`.
+        The logarithm of the odds, log(prob / (1 - prob)), instead of `prob`.
     size : int or tuple of int, optional
         The shape of the result; None: that of the parameters.
     dtype : str or type, optional

@@ -66,7 +66,7 @@ def Custom(*data: Symbol | list[Symbol], op_type: str = ..., name: str | None = 
     ...
 
 def Deconvolution(data: Symbol | None = ..., weight: Symbol | None = ..., bias: Symbol | None = ..., kernel: int | Sequence[int] = ..., stride: int | Sequence[int] = ..., dilate: int | Sequence[int] = ..., pad: int | Sequence[int] = ..., adj: int | Sequence[int] = ..., target_shape: int | Sequence[int] = ..., num_filter: int = ..., num_group: int = ..., workspace: int = ..., no_bias: bool = ..., cudnn_tune: str | None = ..., cudnn_off: bool = ..., layout: str | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    "The transpose of Convolution. `adj` adds to the output's sizes; `target_shape` chooses `pad` and `adj` itself."
+    "The transpose of Convolution: it computes what Convolution's gradient of `data` does, and enlarges by `stride`."
     ...
 
 def Dropout(data: Symbol | None = ..., p: float = ..., mode: str = ..., axes: int | Sequence[int] = ..., cudnn_off: bool | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -230,15 +230,15 @@ def amp_multicast(*data: Symbol | list[Symbol], num_outputs: int = ..., cast_nar
     ...
 
 def arccos(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Inverse cosine.'
+    'Inverse cosine, between 0 and π, of elements between -1 and 1; NaN outside.'
     ...
 
 def arccosh(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Inverse hyperbolic cosine.'
+    'Inverse hyperbolic cosine of elements from 1 on; NaN below.'
     ...
 
 def arcsin(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Inverse sine.'
+    'Inverse sine, between -π/2 and π/2, of elements between -1 and 1; NaN outside.'
     ...
 
 def arcsinh(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -250,7 +250,7 @@ def arctan(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, st
     ...
 
 def arctanh(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Inverse hyperbolic tangent.'
+    'Inverse hyperbolic tangent of elements between -1 and 1: infinite at both, NaN outside.'
     ...
 
 def argmax(data: Symbol | None = ..., axis: int | None = ..., keepdims: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -382,11 +382,11 @@ def cast_storage(data: Symbol | None = ..., stype: str = ..., name: str | None =
     ...
 
 def cbrt(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Cube root.'
+    'Cube root, also of negative elements.'
     ...
 
 def ceil(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Smallest integer not below each element.'
+    'Smallest integer not below each element; the gradient is zero.'
     ...
 
 def choose_element_0index(data: Symbol | None = ..., index: Symbol | None = ..., axis: int | None = ..., keepdims: bool = ..., mode: str = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -466,7 +466,7 @@ def erfinv(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, st
     ...
 
 def exp(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Exponential.'
+    'Exponential; float32 overflows to infinity above about 88.7, float16 above about 11.09.'
     ...
 
 def expand_dims(data: Symbol | None = ..., axis: int = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -482,7 +482,7 @@ def fill_element_0index(lhs: Symbol | None = ..., mhs: Symbol | None = ..., rhs:
     ...
 
 def fix(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Nearest integer towards zero.'
+    'Nearest integer towards zero; the gradient is zero.'
     ...
 
 def flatten(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -494,7 +494,7 @@ def flip(data: Symbol | None = ..., axis: int | Sequence[int] = ..., name: str |
     ...
 
 def floor(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Largest integer not above each element.'
+    'Largest integer not above each element; the gradient is zero.'
     ...
 
 def ftml_update(weight: Symbol | None = ..., grad: Symbol | None = ..., d: Symbol | None = ..., v: Symbol | None = ..., z: Symbol | None = ..., lr: float = ..., beta1: float = ..., beta2: float = ..., epsilon: float = ..., t: int = ..., wd: float = ..., rescale_grad: float = ..., clip_grad: float = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -606,19 +606,19 @@ def linalg_trsm(A: Symbol | None = ..., B: Symbol | None = ..., transpose: bool 
     ...
 
 def log(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Natural logarithm.'
+    'Natural logarithm; minus infinity at 0, NaN below.'
     ...
 
 def log10(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Logarithm to base 10.'
+    'Logarithm to base 10; minus infinity at 0, NaN below.'
     ...
 
 def log1p(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    '`log(1 + data)`, exact near zero.'
+    '`log(1 + data)`, exact near zero; minus infinity at -1, NaN below.'
     ...
 
 def log2(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Logarithm to base 2.'
+    'Logarithm to base 2; minus infinity at 0, NaN below.'
     ...
 
 def log_softmax(data: Symbol | None = ..., axis: int = ..., temperature: float | None = ..., dtype: str | None = ..., use_length: bool | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -634,23 +634,23 @@ def make_loss(data: Symbol | None = ..., name: str | None = ..., attr: dict[str,
     ...
 
 def max(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Largest element over axes.'
+    'Largest element over axes; all elements that equal it get the whole gradient.'
     ...
 
 def max_axis(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Largest element over axes.'
+    'Largest element over axes; all elements that equal it get the whole gradient.'
     ...
 
 def mean(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Mean over axes.'
+    'Mean over axes, in the data type of the input: means of integers lose their fraction.'
     ...
 
 def min(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Smallest element over axes.'
+    'Smallest element over axes; all elements that equal it get the whole gradient.'
     ...
 
 def min_axis(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Smallest element over axes.'
+    'Smallest element over axes; all elements that equal it get the whole gradient.'
     ...
 
 def moments(data: Symbol | None = ..., axes: int | Sequence[int] | None = ..., keepdims: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -842,7 +842,7 @@ def rcbrt(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str
     ...
 
 def reciprocal(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    '`1 / data`.'
+    '`1 / data`; infinite at 0.'
     ...
 
 def relu(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -870,7 +870,7 @@ def reverse(data: Symbol | None = ..., axis: int | Sequence[int] = ..., name: st
     ...
 
 def rint(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Nearest integer; halves go down.'
+    'Nearest integer, halves rounded down (NumPy rounds them to even); the gradient is zero.'
     ...
 
 def rmsprop_update(weight: Symbol | None = ..., grad: Symbol | None = ..., n: Symbol | None = ..., lr: float = ..., gamma1: float = ..., epsilon: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., clip_weights: float = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -882,11 +882,11 @@ def rmspropalex_update(weight: Symbol | None = ..., grad: Symbol | None = ..., n
     ...
 
 def round(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Nearest integer; halves go away from zero.'
+    'Nearest integer, halves rounded away from zero (NumPy: to even); the gradient is zero.'
     ...
 
 def rsqrt(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Reciprocal of the square root: 1 / √data.'
+    'Reciprocal of the square root, 1 / √data; infinite at 0, NaN below.'
     ...
 
 def sample_exponential(lam: Symbol | None = ..., shape: int | Sequence[int] = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1014,7 +1014,7 @@ def split(data: Symbol | None = ..., num_outputs: int = ..., axis: int = ..., sq
     ...
 
 def sqrt(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Square root.'
+    'Square root; NaN below 0, and an infinite gradient at 0.'
     ...
 
 def square(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1034,11 +1034,11 @@ def stop_gradient(data: Symbol | None = ..., name: str | None = ..., attr: dict[
     ...
 
 def sum(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Sum over axes.'
+    'Sum over axes, in the data type of the input: small integers can overflow.'
     ...
 
 def sum_axis(data: Symbol | None = ..., axis: int | Sequence[int] | None = ..., keepdims: bool = ..., exclude: bool = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Sum over axes.'
+    'Sum over axes, in the data type of the input: small integers can overflow.'
     ...
 
 def swapaxes(data: Symbol | None = ..., dim1: int = ..., dim2: int = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -1070,7 +1070,7 @@ def transpose(data: Symbol | None = ..., axes: int | Sequence[int] = ..., name: 
     ...
 
 def trunc(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Integer part.'
+    'Integer part: the fraction is cut off; the gradient is zero.'
     ...
 
 def uniform(low: float = ..., high: float = ..., shape: int | Sequence[int] | None = ..., ctx: str = ..., dtype: DType | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:

@@ -66,13 +66,15 @@ def take(a, indices, *, axis: int = 0, mode: Literal["clip", "raise", "wrap"] = 
     Parameters
     ----------
     a
-        The input.
+        The array to take from, of any shape.
     indices
-        The positions.
+        The positions along `axis`, of any shape and data type; fractions are cut off. Their shape takes the place of
+        the axis in the result.
     axis
-        The axis to take along.
+        The axis to take along; negative axes count from the end.
     mode
-        What positions outside become: clip the nearest, wrap modulo the length, raise an error.
+        What becomes of positions outside: clip, the nearest valid one, so that negative positions read the first; wrap,
+        modulo the length, so that -1 is the last; raise, an error.
     """
     axis = real_axis(axis, a.dim())
     if not a.shape[axis] and indices.numel():
@@ -112,17 +114,19 @@ def embedding(
     Parameters
     ----------
     data
-        Indices of any shape.
+        The indices of the rows, of any shape and data type. Fractions are cut off.
     weight
-        The table, (input_dim, output_dim).
+        The table, (input_dim, output_dim). It has one row for each word.
     input_dim
-        Number of rows of the table.
+        Number of rows of the table. Smaller indices than 0 read row 0, greater ones than input_dim - 1 read the last
+        row.
     output_dim
-        Length of each row.
+        Length of each row. The result has the shape of `data` with this length as a further axis.
     dtype
-        The type of the result.
+        The data type that the weight gets in a graph where its type is not known. The result has the weight's type.
     sparse_grad
-        Whether the gradient of the table is row-sparse.
+        Whether the gradient of the table holds only the rows that were read, if the weight's gradient has storage type
+        row_sparse.
     """
     return _embedded(data, weight, input_dim, output_dim, sparse_grad)
 
@@ -160,15 +164,16 @@ def one_hot(indices, *, depth: int, on_value: float = 1.0, off_value: float = 0.
     Parameters
     ----------
     indices
-        Class numbers of any shape.
+        The class numbers, of any shape; fractions are cut off. Numbers outside [0, depth) give a row of `off_value`
+        only.
     depth
-        Number of classes.
+        Number of classes, the length of the new last axis.
     on_value
-        The value at the class.
+        The value at the place of the class.
     off_value
-        The value elsewhere.
+        The value at all other places.
     dtype
-        The type of the result.
+        The data type of the result, whatever the type of `indices` is.
     """
     if depth < 0:
         raise MXNetError(f"Dimension size, depth, must be a non-negative integer, got {depth}")
@@ -231,15 +236,16 @@ def pick(data, index, *, axis: int | None = -1, keepdims: bool = False, mode: Li
     Parameters
     ----------
     data
-        The input.
+        The array to read, with at least one axis.
     index
-        The position along `axis` for each of the other positions.
+        The position along `axis` for each of the other positions: the shape of `data` without `axis`, or with length 1
+        there; fractions are cut off.
     axis
-        The axis or axes to work along.
+        The axis along which one element is read; negative axes count from the end. None is not supported.
     keepdims
-        Whether reduced axes stay, with length 1.
+        Whether `axis` stays in the result with length 1.
     mode
-        What positions outside become: clip the nearest, wrap modulo the length.
+        What becomes of positions outside: clip, the nearest valid one; wrap, modulo the length.
     """
     if axis is None:
         raise MXNetError("axis=None is not supported by pick yet. Must specify an axis.")
@@ -294,9 +300,10 @@ def gather_nd(data, indices):
     Parameters
     ----------
     data
-        The input.
+        The array to read, with N axes.
     indices
-        The positions, one row for each axis.
+        The coordinates, (M, …) with M up to N: row i holds those along axis i. Negative ones count from the end; those
+        outside are an IndexError. The result has the further axes of `indices`, then axes M to N - 1 of `data`.
     """
     return data[coordinates(indices, tuple(data.shape))]
 
@@ -369,11 +376,12 @@ def where(condition, x, y):
     Parameters
     ----------
     condition
-        Where it is not zero, take from `x`, elsewhere from `y`.
+        The array that chooses, of any data type: anything but zero takes from `x`. It has the shape of `x`, or is a
+        vector with one element for each row of `x`.
     x
-        The values where the condition holds.
+        The values where the condition is not zero.
     y
-        The values elsewhere.
+        The values where the condition is zero, of the shape of `x`; the shapes do not broadcast.
     """
     if x.shape != y.shape:
         raise MXNetError(f"where: x {bracket(x.shape)} and y {bracket(y.shape)} need the same shape")

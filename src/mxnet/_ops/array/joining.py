@@ -40,11 +40,11 @@ def concat(*data, num_args: int = 0, dim: int = 1):
     Parameters
     ----------
     data
-        The arrays to join.
+        The arrays to join. Their shapes are equal except along `dim`.
     num_args
         Number of inputs; it is counted if it is not given.
     dim
-        The axis to join along.
+        The axis to join along, 1 by default (the channels); negative axes count from the end.
     """
     return torch.cat(data, dim)
 
@@ -71,9 +71,9 @@ def stack(*data, axis: int = 0, num_args: int = 0):
     Parameters
     ----------
     data
-        The arrays to join.
+        The arrays to join, all of the same shape.
     axis
-        Where the new axis goes.
+        Where the new axis goes in the result; negative values count from the end, -1 makes it the last.
     num_args
         Number of inputs; it is counted if it is not given.
     """
@@ -87,13 +87,13 @@ def split(data, *, num_outputs: Count, axis: int = 1, squeeze_axis: bool = False
     Parameters
     ----------
     data
-        The input.
+        The array to split.
     num_outputs
-        Number of parts.
+        Number of parts. It must divide the length of `axis`; with 1 the result is one array, not a list.
     axis
-        The axis to split.
+        The axis to split, 1 by default (the channels); negative axes count from the end.
     squeeze_axis
-        Whether an axis of length 1 is removed from the parts.
+        Whether `axis` is removed from the parts, each of which must then have length 1 there.
     """
     axis = real_axis(axis, data.dim())
     size = data.shape[axis]
@@ -139,9 +139,10 @@ def broadcast_to(data, *, shape: tuple = ()):
     Parameters
     ----------
     data
-        The input.
+        The array to repeat.
     shape
-        The new shape; 0 keeps an axis.
+        The new shape, with as many axes as `data` has. Axes of length 1 are repeated up to the new size; 0 keeps an
+        axis as it is.
     """
     if len(shape) != data.dim():
         raise MXNetError(

@@ -119,11 +119,12 @@ def reshape(data, *, shape: tuple = (), reverse: bool = False, target_shape: tup
     Parameters
     ----------
     data
-        The input.
+        The array to reshape, of any shape.
     shape
-        The new shape. 0 keeps an axis, -1 takes what is left, -2 keeps all further axes, -3 joins two, -4 splits one.
+        The new shape. A positive number is a size; 0 copies the size at that place, -1 is what remains (once only), -2
+        copies all further sizes, -3 joins two sizes, -4 splits one into the two numbers that follow.
     reverse
-        Whether the special values are read from the right.
+        Whether the codes are matched with the axes of `data` from the right to the left.
     target_shape
         Deprecated: use `shape`.
     keep_highest
@@ -146,7 +147,7 @@ def flatten(data):
     Parameters
     ----------
     data
-        The input.
+        The input, with at least one axis; the first is kept.
     """
     return data.flatten(1) if data.dim() > 1 else data.reshape(-1, 1)
 
@@ -167,9 +168,10 @@ def transpose(data, *, axes: tuple = ()):
     Parameters
     ----------
     data
-        The input.
+        The input, of any shape.
     axes
-        The order of the axes; empty reverses it.
+        The axis of `data` that comes to each place of the result, such as (0, 2, 3, 1) from NCHW to NHWC; empty
+        reverses the order.
     """
     if not axes:
         return data.permute(tuple(range(data.dim() - 1, -1, -1)))
@@ -189,9 +191,9 @@ def expand_dims(data, *, axis: int):
     Parameters
     ----------
     data
-        The input.
+        The input, of any shape.
     axis
-        Where the new axis goes.
+        The place of the new axis in the result; negative values count from the end, -1 makes it the last.
     """
     ndim = data.dim()
     if not -ndim - 1 <= axis <= ndim:
@@ -206,9 +208,10 @@ def squeeze(data, *, axis: tuple | None = None):
     Parameters
     ----------
     data
-        The input.
+        The input, of any shape.
     axis
-        The axis or axes to work along.
+        The axis or axes to remove, each of length 1; None removes all axes of length 1. If none would be left, the
+        result has shape (1,).
     """
     axes = range(data.dim()) if axis is None else {real_axis(a, data.dim()) for a in axis}
     shape = tuple(data.shape)
@@ -226,11 +229,11 @@ def swap_axis(data, *, dim1: int = 0, dim2: int = 0):
     Parameters
     ----------
     data
-        The input.
+        The input, of any shape.
     dim1
-        The first axis.
+        The first of the two axes to exchange.
     dim2
-        The second axis.
+        The second of the two axes to exchange.
     """
     return data.transpose(real_axis(dim1, data.dim()), real_axis(dim2, data.dim()))
 
@@ -248,11 +251,11 @@ def repeat(data, *, repeats: int, axis: int | None = None):
     Parameters
     ----------
     data
-        The input.
+        The input, of any shape.
     repeats
-        How often each element is repeated.
+        How often each element is repeated, directly after itself; `tile` repeats the whole array instead.
     axis
-        The axis; None flattens the array.
+        The axis along which elements are repeated; None repeats the elements of the flattened array.
     """
     if axis is None or repeats == 0:  # nothing has one axis, whatever there was
         return torch.repeat_interleave(data.reshape(-1), repeats)
@@ -274,9 +277,10 @@ def tile(data, *, reps: tuple):
     Parameters
     ----------
     data
-        The input.
+        The input, of any shape.
     reps
-        How often each axis is repeated.
+        How often the whole array is repeated along each axis. If there are fewer numbers than axes, they belong to the
+        last axes; if there are more, `data` gets new axes in front.
     """
     if any(n < (not is_np_shape()) for n in reps):
         raise MXNetError(f"invalid reps {tuple(reps)}: each must be at least 1")
@@ -345,13 +349,15 @@ def pad(data, *, mode: Literal["constant", "edge", "reflect"], pad_width: tuple,
     Parameters
     ----------
     data
-        The input.
+        The input, (batch, channels, height, width) or (batch, channels, depth, height, width).
     mode
-        constant, edge or reflect.
+        constant: fill with `constant_value`; edge: repeat the outermost element; reflect: mirror at the outermost
+        element, which is not repeated.
     pad_width
-        (before, after) for every axis, in one tuple.
+        Numbers of elements (before, after) for every axis, one pair after the other in one tuple. The pairs of the
+        first two axes, batch and channels, must be 0.
     constant_value
-        The value of constant padding.
+        The value of the border with mode constant.
     """
     ndim = data.dim()
     if ndim not in (4, 5):

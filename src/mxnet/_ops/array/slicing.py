@@ -63,13 +63,14 @@ def slice_(data, *, begin: tuple, end: tuple, step: tuple | None = ()):
     Parameters
     ----------
     data
-        The input.
+        The array to cut.
     begin
-        Where each axis begins; None means its start.
+        The first index of each axis; None means its start, and with a negative step its end. Negative indices count
+        from the end, and axes without a number are taken whole.
     end
-        Where each axis ends, exclusive; None means its end.
+        The index after the last one of each axis; None means as far as the axis goes.
     step
-        The step of each axis; negative ones go backwards.
+        The step of each axis; None means 1, and negative steps go backwards.
     """
     return cut(data, begin, end, step)
 
@@ -104,13 +105,13 @@ def slice_axis(data, *, axis: int, begin: int, end: int | None):
     Parameters
     ----------
     data
-        The input.
+        The array to cut.
     axis
-        The axis to cut.
+        The axis to cut; negative axes count from the end.
     begin
-        Where it begins; negative values count from the end.
+        The first index; negative ones count from the end.
     end
-        Where it ends, exclusive; None means its end.
+        The index after the last one; negative ones count from the end, None means the end of the axis.
     """
     axis = real_axis(axis, data.dim())
     first, last = axis_bounds(data.shape[axis], begin, end)
@@ -194,10 +195,10 @@ def clip(data, *, a_min: float, a_max: float):
     Parameters
     ----------
     data
-        The input.
+        The input, of any shape.
     a_min
-        The lowest value.
+        The least value of the result; smaller elements become it and get a gradient of zero.
     a_max
-        The highest value.
+        The greatest value of the result; greater elements become it and get a gradient of zero.
     """
     return clipped(data, a_min, a_max)

@@ -36,9 +36,9 @@ def sort(data, *, axis: int | None = -1, is_ascend: bool = True):
     Parameters
     ----------
     data
-        The input.
+        The array to sort, of any shape.
     axis
-        The axis or axes to work along.
+        The axis to sort along; None sorts the flattened array and returns a vector.
     is_ascend
         Whether the smallest element comes first.
     """
@@ -53,13 +53,14 @@ def argsort(data, *, axis: int | None = -1, is_ascend: bool = True, dtype: Index
     Parameters
     ----------
     data
-        The input.
+        The array to sort, of any shape.
     axis
-        The axis or axes to work along.
+        The axis to sort along; None sorts the flattened array.
     is_ascend
         Whether the smallest element comes first.
     dtype
-        The type of the indices.
+        The data type of the indices. The default float32 holds integers up to 2**24 exactly; use int32 or int64 for
+        longer axes.
     """
 
     def order(x: torch.Tensor) -> torch.Tensor:
@@ -113,17 +114,19 @@ def topk(
     Parameters
     ----------
     data
-        The input.
+        The array to search, of any shape.
     axis
-        The axis; None means the flattened array.
+        The axis to search along; None means the flattened array.
     k
-        How many elements.
+        How many elements to find; 0 or less means all of the axis.
     ret_typ
-        value, indices, mask, or both values and indices.
+        indices: where they are; value: the elements, in order; both: a list of values and indices; mask: an array of
+        the shape of `data` with 1 at the elements and 0 elsewhere. Only the values have a gradient.
     is_ascend
-        Whether the smallest elements are taken.
+        Whether the smallest elements are found, the smallest first; by default the largest, the largest first.
     dtype
-        The type of the indices.
+        The data type of the indices. The default float32 holds integers up to 2**24 exactly; use int32 or int64 for
+        longer axes.
     """
     kind, shape = torch_dtype(dtype), data.shape
     if ret_typ == "mask":

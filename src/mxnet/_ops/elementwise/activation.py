@@ -49,7 +49,7 @@ def activation(data, *, act_type: Literal["relu", "sigmoid", "softrelu", "softsi
     Parameters
     ----------
     data
-        The input.
+        The input, of any shape and a floating point type.
     act_type
         relu: max(0, x); sigmoid: 1 / (1 + exp(-x)); softrelu: log(1 + exp(x)); softsign: x / (1 + |x|); tanh.
     """
@@ -95,13 +95,16 @@ def leaky_relu(
     Parameters
     ----------
     data
-        The input.
+        The input, of any shape and a floating point type; prelu reads axis 1 as the channels.
     gamma
-        The learned slope of prelu.
+        The learned slope of prelu, (channels,) or (1,). The other functions do not have this input.
     act_type
-        Which function: elu, gelu, leaky, prelu, rrelu or selu.
+        The function for x below 0; above, x stays (times 1.0507 for selu). leaky: slope * x; prelu: gamma * x; rrelu: r
+        * x with r drawn from [lower_bound, upper_bound) for each element in training, and their mean in prediction;
+        elu: slope * (exp(x) - 1); selu: 1.7581 * (exp(x) - 1); gelu, for all x: x * Φ(x), with the normal distribution
+        function Φ.
     slope
-        The slope for negative values (leaky, elu).
+        The slope of leaky, or the factor of elu, for x below 0.
     lower_bound
         The least random slope of rrelu.
     upper_bound

@@ -193,16 +193,17 @@ def same_shape(function: Binary) -> Binary:
     return binary
 
 
-_PARAMETERS = """Parameters
-----------
-lhs
-    The first input.
-rhs
-    The second input; broadcast operators repeat axes of length 1 of either one."""
+_SECOND = {  # by the rule of shapes
+    "broadcast": "The second input; axes of length 1 of either input are repeated to the length of the other's axis.",
+    "same": "The second input, of the shape of `lhs`: this operator does not broadcast.",
+}
+_PARAMETERS = {
+    rule: f"Parameters\n----------\nlhs\n    The first input.\nrhs\n    {second}" for rule, second in _SECOND.items()
+}
 
 
 def declare(names: tuple[str, ...], function: Binary, doc: str, **rules) -> None:
-    function.__name__, function.__doc__ = names[0], f"{doc}\n\n{_PARAMETERS}"
+    function.__name__, function.__doc__ = names[0], f"{doc}\n\n{_PARAMETERS[rules['shape']]}"
     op(*names, **rules)(function)
 
 

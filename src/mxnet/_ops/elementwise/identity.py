@@ -57,9 +57,9 @@ def cast(data, *, dtype: Dtype):
     Parameters
     ----------
     data
-        The input.
+        The array to convert, of any shape. Fractions are cut off towards zero when the type is an integer.
     dtype
-        The type of the result.
+        The data type of the result, such as "float16" or "int32".
     """
     return to_dtype(data, torch_dtype(dtype))
 

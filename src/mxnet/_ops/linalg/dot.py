@@ -55,15 +55,16 @@ def dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False, forwa
     Parameters
     ----------
     lhs
-        The first input.
+        The first array; its last axis is summed over. With `transpose_a` it is the first.
     rhs
-        The second input.
+        The second array; its first axis has the length of the last axis of `lhs`. With `transpose_b` it is the last.
+        The result has the remaining axes of `lhs`, then those of `rhs`.
     transpose_a
-        Whether the first input is transposed.
+        Whether the first array is transposed before the product.
     transpose_b
-        Whether the second input is transposed.
+        Whether the second array is transposed before the product.
     forward_stype
-        The storage of the result.
+        The storage type of the result: default, row_sparse or csr. None chooses it from the inputs.
     """
     left, right = lhs.dim(), rhs.dim()
     if left == right == 2:
@@ -85,15 +86,15 @@ def batch_dot(lhs, rhs, *, transpose_a: bool = False, transpose_b: bool = False,
     Parameters
     ----------
     lhs
-        (batch, n, k).
+        The first matrices, (batch, n, k); (batch, k, n) with `transpose_a`.
     rhs
-        (batch, k, m).
+        The second matrices, (batch, k, m); (batch, m, k) with `transpose_b`. The result is (batch, n, m).
     transpose_a
-        Whether the last two axes of the first input are exchanged.
+        Whether the last two axes of `lhs` are exchanged before the product.
     transpose_b
-        Whether the last two axes of the second input are exchanged.
+        Whether the last two axes of `rhs` are exchanged before the product.
     forward_stype
-        The storage of the result.
+        The storage type of the result: default, row_sparse or csr. None chooses it from the inputs.
     """
     if lhs.dim() != rhs.dim() or lhs.dim() < 3 or lhs.shape[:-2] != rhs.shape[:-2]:
         raise MXNetError(

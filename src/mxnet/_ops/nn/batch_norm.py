@@ -190,27 +190,27 @@ def batch_norm(
     Parameters
     ----------
     data
-        The input.
+        The input, of any shape; its axis `axis` holds the channels.
     gamma
-        The scale of each channel.
+        The scale of each channel, (channels,). It counts as 1 while `fix_gamma` is True, which is the default.
     beta
-        The shift of each channel.
+        The shift of each channel, (channels,).
     moving_mean
-        The running mean of each channel.
+        The moving mean of each channel, (channels,). The backward pass in training updates it in place.
     moving_var
-        The running variance of each channel.
+        The moving variance of each channel, (channels,). The backward pass in training updates it in place.
     eps
-        Added to the variance.
+        Added to the variance before the square root, which keeps channels of constant value finite.
     momentum
-        How much of the running statistics is kept in each step.
+        The share of the old moving statistics that is kept: moving = momentum * moving + (1 - momentum) * batch.
     fix_gamma
-        Whether gamma is 1 and is not trained.
+        Whether gamma is 1 and is not trained. Pass False to learn a scale.
     use_global_stats
-        Whether the running statistics are used in training, too.
+        Whether the moving statistics are used in training, too; they are then not updated.
     output_mean_var
-        Whether mean and inverse deviation are returned, too.
+        Whether the mean and the reciprocal standard deviation, (channels,) each, are returned after the result.
     axis
-        The axis of the channels.
+        The axis of the channels; negative axes count from the end. Use -1 or 3 for NHWC images.
     cudnn_off
         Accepted for old programs and ignored.
     min_calib_range

@@ -115,27 +115,30 @@ def convolution(
     Parameters
     ----------
     data
-        The input, (batch, channels, sizes…).
+        The input, (batch, channels, sizes…). There are one, two or three spatial axes; with a channels-last `layout` it
+        is (batch, sizes…, channels).
     weight
-        (num_filter, channels / num_group, kernel…).
+        The filters, (num_filter, channels / num_group, kernel…). With a channels-last `layout` they are (num_filter,
+        kernel…, channels / num_group).
     bias
-        (num_filter,).
+        The number that is added to each output channel, (num_filter,). It is left out if `no_bias` is True.
     kernel
-        Size of the window.
+        Size of the window along each spatial axis: (width,), (height, width) or (depth, height, width).
     stride
-        Step of the window; 1 by default.
+        Distance between two windows along each spatial axis; empty means 1.
     dilate
-        Distance between the elements of the window; 1 by default.
+        Distance between two neighbouring elements of a window; empty means 1, a window without gaps.
     pad
-        Zeros added at both ends of each spatial axis; 0 by default.
+        Number of zeros that are added at both ends of each spatial axis; empty means 0.
     num_filter
-        Number of output channels.
+        Number of output channels. It must be a multiple of `num_group`.
     num_group
-        Number of groups of channels that are convolved separately.
+        Number of groups of channels that are convolved separately; the number of input channels makes a depthwise
+        convolution.
     workspace
         Accepted for old programs and ignored.
     no_bias
-        Whether the operator has no bias.
+        Whether the layer has no bias; `bias` is then not an input.
     cudnn_tune
         On a GPU: whether cuDNN tries its algorithms for each new shape ('fastest', 'limited_workspace') or not ('off');
         by default as `MXNET_CUDNN_AUTOTUNE_DEFAULT` says.
@@ -219,36 +222,40 @@ def deconvolution(
     cudnn_off: bool = False,
     layout: Layout | None = None,
 ):
-    """The transpose of Convolution. `adj` adds to the output's sizes; `target_shape` chooses `pad` and `adj` itself.
+    """The transpose of Convolution: it computes what Convolution's gradient of `data` does, and enlarges by `stride`.
 
     Parameters
     ----------
     data
-        The input, (batch, channels, sizes…).
+        The input, (batch, channels, sizes…). There are one, two or three spatial axes.
     weight
-        (channels, num_filter / num_group, kernel…).
+        The filters, (channels, num_filter / num_group, kernel…). The first two axes are exchanged compared with
+        Convolution.
     bias
-        (num_filter,).
+        The number that is added to each output channel, (num_filter,). It is used only if `no_bias` is False, which is
+        not the default.
     kernel
-        Size of the window.
+        Size of the window along each spatial axis: (width,), (height, width) or (depth, height, width).
     stride
-        Step of the window in the result; 1 by default.
+        Distance between two windows in the result, hence the factor of upsampling; empty means 1.
     dilate
-        Distance between the elements of the window; 1 by default.
+        Distance between two neighbouring elements of a window; empty means 1, a window without gaps.
     pad
-        Elements removed at both ends of each spatial axis of the result.
+        Number of elements that are removed at both ends of each spatial axis of the result; empty means 0.
     adj
-        Elements added at one end of each axis of the result.
+        Number of elements that are added at the far end of each spatial axis of the result; each must be less than its
+        stride.
     target_shape
-        Sizes of the result; they decide `pad` and `adj`.
+        Spatial sizes of the result. If it is given, `pad` and `adj` are computed from it, and those that were passed
+        are ignored.
     num_filter
         Number of output channels.
     num_group
-        Number of groups of channels.
+        Number of groups of channels that are convolved separately.
     workspace
         Accepted for old programs and ignored.
     no_bias
-        Whether the operator has no bias.
+        Whether the layer has no bias; `bias` is then not an input. The default is True, unlike Convolution's.
     cudnn_tune
         On a GPU: whether cuDNN tries its algorithms for each new shape ('fastest', 'limited_workspace') or not ('off');
         by default as `MXNET_CUDNN_AUTOTUNE_DEFAULT` says.

@@ -31,13 +31,15 @@ def dropout(
     Parameters
     ----------
     data
-        The input.
+        The input, of any shape; it is returned unchanged outside of training unless `mode` is always.
     p
-        The probability of an element to be set to zero.
+        The probability that an element is set to zero, between 0 and 1. The kept ones are divided by 1 - p, so that the
+        expected value stays the same.
     mode
-        training: drop in training only; always: in prediction, too.
+        training: drop only while `autograd` is in training mode; always: in prediction, too (Monte Carlo dropout).
     axes
-        Axes along which the same elements are dropped.
+        Axes along which all elements share one decision, such as (2, 3) to drop whole channels of images; empty decides
+        for each element.
     cudnn_off
         Accepted for old programs and ignored.
     """

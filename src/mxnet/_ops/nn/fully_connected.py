@@ -63,17 +63,18 @@ def fully_connected(
     Parameters
     ----------
     data
-        The input, (batch, …).
+        The input, (batch, …). With `flatten` it is read as (batch, inputs), otherwise as (…, inputs).
     weight
-        (num_hidden, inputs).
+        The matrix, (num_hidden, inputs). It has one row for each output: the result is data @ weight.T + bias.
     bias
-        (num_hidden,).
+        The number that is added to each output, (num_hidden,). It is left out if `no_bias` is True.
     num_hidden
-        Number of outputs.
+        Number of outputs, the length of the last axis of the result.
     no_bias
-        Whether the operator has no bias.
+        Whether the layer has no bias; `bias` is then not an input.
     flatten
-        Whether all axes but the first are flattened into one.
+        Whether all axes but the first are flattened into one, which gives (batch, num_hidden); False keeps them and
+        applies the layer to the last axis, which gives (…, num_hidden).
     """
     if flatten and data.dim() != 2:
         data = data.flatten(1) if data.dim() > 1 else data.unsqueeze(1)

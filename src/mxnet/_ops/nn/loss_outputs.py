@@ -63,25 +63,29 @@ def softmax_output(
     Parameters
     ----------
     data
-        Logits, (batch, classes, …).
+        The scores before softmax (logits), (batch, classes), (batch, classes, …) with `multi_output`, or (…, classes)
+        with `preserve_shape`.
     label
-        Class numbers, (batch, …).
+        The class number of each example, (batch,), or of each position; or probabilities of the shape of `data`.
     grad_scale
-        Factor of the gradient.
+        Factor by which the gradient is multiplied.
     ignore_label
-        The label whose gradient is zero, if `use_ignore`.
+        The class number whose examples get a gradient of zero. It counts only if `use_ignore` is True.
     multi_output
-        Whether axis 1 holds the classes of every position.
+        Whether axis 1 holds the classes and every position of the further axes is classified, as in segmentation.
     use_ignore
-        Whether `ignore_label` counts.
+        Whether examples whose label is `ignore_label` get a gradient of zero.
     preserve_shape
-        Whether the softmax runs over the last axis.
+        Whether the softmax runs over the last axis only; otherwise over all axes but the first.
     normalization
-        What the gradient is divided by: null 1, batch the batch size, valid the labels that are not ignored.
+        What the gradient is divided by: null, nothing (with `multi_output` the number of positions); batch, the number
+        of labels; valid, the number of labels that are not `ignore_label`.
     out_grad
-        Whether the gradient is multiplied by the gradient of the output.
+        Whether the gradient is multiplied by the output. MXNet 1.9.1 multiplies by the output, not by the gradient that
+        arrives at it, and results are kept equal.
     smooth_alpha
-        Label smoothing: the share taken from the label and spread over the other classes.
+        Label smoothing between 0 and 1: the probability that is taken from the label's class and spread evenly over the
+        other classes.
     """
     require_floating(data, "SoftmaxOutput")
     _check_label(data, label, multi_output)

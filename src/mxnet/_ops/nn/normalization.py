@@ -62,17 +62,17 @@ def layer_norm(data, gamma, beta, *, axis: int = -1, eps: float = 1e-5, output_m
     Parameters
     ----------
     data
-        The input.
+        The input, of any shape.
     gamma
-        The scale of each element.
+        The scale of each element along `axis`, (length,).
     beta
-        The shift of each element.
+        The shift of each element along `axis`, (length,).
     axis
-        The axis to normalize.
+        The axis over which mean and variance are taken; the last by default.
     eps
-        Added to the variance.
+        Added to the variance before the square root.
     output_mean_var
-        Whether mean and deviation are returned, too.
+        Whether the mean and the standard deviation along `axis` are returned after the result.
     """
     axis = _axis(axis, data.dim(), "LayerNorm")
     moved = data if axis == data.dim() - 1 else data.movedim(axis, -1)
@@ -147,13 +147,14 @@ def instance_norm(data, gamma, beta, *, eps: float = 1e-3):
     Parameters
     ----------
     data
-        The input.
+        The input, (batch, channels, sizes…). Mean and variance are taken over the spatial axes of each channel of each
+        example.
     gamma
-        The scale of each channel.
+        The scale of each channel, (channels,).
     beta
-        The shift of each channel.
+        The shift of each channel, (channels,).
     eps
-        Added to the variance.
+        Added to the variance before the square root.
     """
     if data.dim() < 3:
         raise MXNetError(f"InstanceNorm only supports input tensors of rank >= 3, got shape {tuple(data.shape)}")
@@ -169,11 +170,12 @@ def l2_normalization(data, *, eps: float = 1e-10, mode: Literal["channel", "inst
     Parameters
     ----------
     data
-        The input.
+        The input, (batch, channels, …).
     eps
-        Added to the sum of squares.
+        Added to the sum of squares before the square root, which keeps vectors of zeros finite.
     mode
-        instance: over each sample; channel: over axis 1; spatial: over all axes behind it.
+        What is divided by its length: instance, each example as a whole; channel, the vector of all channels at each
+        position; spatial, each channel over its positions.
     """
     if mode != "instance" and data.dim() < 3:
         raise MXNetError(f"At lease 3 dimensions required in {mode} mode, got shape {tuple(data.shape)}")

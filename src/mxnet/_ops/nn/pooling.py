@@ -66,25 +66,32 @@ def pooling(
     Parameters
     ----------
     data
-        The input.
+        The input, (batch, channels, sizes…), of a floating point type. There are one, two or three spatial axes; with a
+        channels-last `layout` it is (batch, sizes…, channels).
     kernel
-        Size of the window.
+        Size of the window along each spatial axis: (width,), (height, width) or (depth, height, width). It is required
+        unless `global_pool` is True.
     pool_type
-        avg, max, sum or lp.
+        max: the largest element; avg: the mean; sum: the sum; lp: the p-th root of the sum of p-th powers, with p of
+        `p_value`.
     global_pool
-        Whether the window is the whole image.
+        Whether one window covers the whole image, so that each spatial axis of the result has length 1; `kernel`,
+        `stride` and `pad` are then ignored.
     cudnn_off
         Accepted for old programs and ignored.
     pooling_convention
-        How the size of the result is rounded: valid down, full up, same as the input.
+        How many windows an axis has, with span = size + 2 * pad - kernel: valid, 1 + floor(span / stride); full, 1 +
+        ceil(span / stride), where the last window may extend beyond the border; same, ceil(size / stride), for one
+        spatial axis and without `pad`.
     stride
-        Step of the window; 1 by default.
+        Distance between two windows along each spatial axis; empty means 1, not the size of the window.
     pad
-        Elements added at both ends of each axis.
+        Number of elements that are added at both ends of each spatial axis; empty means 0. Maxima ignore them, other
+        pool types read zeros.
     p_value
-        The power p of lp pooling.
+        The power p of lp pooling: 1, 2 or 3. It is required for `lp` and unused otherwise.
     count_include_pad
-        Whether padded elements count in a mean.
+        Whether padded elements count in the divisor of a mean; None means True.
     layout
         The order of the axes: N batch, C channels, D depth, H height, W width.
     """

@@ -143,35 +143,39 @@ def rnn(
     Parameters
     ----------
     data
-        (time, batch, features).
+        The input sequences, (time, batch, features).
     parameters
-        All weights and biases in one vector.
+        All weights and biases in one vector. First come the matrices of every layer and direction (input to hidden,
+        then hidden to hidden), then their biases in the same order. `mx.rnn.FusedRNNCell` and `gluon.rnn` pack it.
     state
-        The first hidden state, (layers · directions, batch, state_size).
+        The hidden state before the first step, (num_layers * directions, batch, state_size). There are two directions
+        if `bidirectional`; with a projection the last axis has length `projection_size`.
     state_cell
-        The first cell state of an LSTM.
+        The cell state before the first step, (num_layers * directions, batch, state_size). For `lstm` only.
     sequence_length
-        The length of each sequence, if `use_sequence_length`.
+        The number of valid steps of each sequence, (batch,). It is an input only if `use_sequence_length` is True.
     state_size
-        Number of hidden units.
+        Number of hidden units of a layer and direction. The result is (time, batch, directions * state_size).
     num_layers
-        Number of layers.
+        Number of layers; each reads the outputs of the one before it.
     bidirectional
-        Whether each layer also reads backwards.
+        Whether each layer also reads the sequence backwards; both outputs are joined along the last axis.
     mode
-        rnn_relu, rnn_tanh, lstm or gru.
+        rnn_relu, rnn_tanh: h = f(W x + b + R h + c); lstm: gates in the order input, forget, candidate, output; gru:
+        gates in the order reset, update, candidate.
     p
-        Dropout between the layers.
+        Probability of dropping an output between two layers in training. As in MXNet, float32 on the CPU has no such
+        dropout, whatever `p` is.
     state_outputs
-        Whether the last states are returned.
+        Whether the final states (the hidden state, and the cell state of an LSTM) are returned after the result.
     projection_size
-        Length that the hidden state is projected to.
+        Length to which an LSTM projects its hidden state; None means no projection. For `lstm` only.
     lstm_state_clip_min
-        The least cell state.
+        The least cell state. Clipping takes place only if both ends are given; for `lstm` only.
     lstm_state_clip_max
-        The greatest cell state.
+        The greatest cell state. Clipping takes place only if both ends are given; for `lstm` only.
     lstm_state_clip_nan
-        Whether NaN in the cell state is clipped.
+        Accepted for old programs and ignored: NaN in the cell state stays NaN.
     use_sequence_length
         Whether `sequence_length` is given.
     """

@@ -66,15 +66,15 @@ def sequence_mask(data, sequence_length=None, *, use_sequence_length: bool = Fal
     Parameters
     ----------
     data
-        The input.
+        The sequences, (time, batch, …), or (batch, time, …) if `axis` is 1.
     sequence_length
-        The length of each sequence.
+        The number of valid steps of each sequence, (batch,); an input only if `use_sequence_length` is True.
     use_sequence_length
-        Whether `sequence_length` is given.
+        Whether `sequence_length` is given; otherwise the data is returned unchanged.
     value
-        What elements behind the end become.
+        What elements after the end of a sequence become.
     axis
-        The axis of time.
+        The axis of time, 0 or 1.
     """
     _check(data, axis, sequence_length, "SequenceMask")
     if sequence_length is None:

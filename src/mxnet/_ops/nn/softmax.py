@@ -99,17 +99,19 @@ def softmax(
     Parameters
     ----------
     data
-        The input.
+        The input, of any shape.
     length
-        How many elements of each row count, if `use_length`.
+        The number of leading elements along `axis` that count, for each position of the other axes. The others get
+        probability 0. It is an input only if `use_length` is True.
     axis
         The axis whose elements add up to 1.
     temperature
-        Divides the input before the exponential.
+        A positive number that divides the input before the exponential: above 1 flattens the distribution, below 1
+        sharpens it; None means 1.
     dtype
-        The type of the result.
+        The data type of the result; None keeps that of `data`.
     use_length
-        Whether `length` is given.
+        Whether `length` is given as the second input.
     """
     if length is None and _in_halves(data, axis, dtype):
         return _half_softmax(data, axis, temperature, torch_dtype(dtype))
@@ -207,15 +209,15 @@ def log_softmax(
     Parameters
     ----------
     data
-        The input.
+        The input, of any shape.
     axis
-        The axis to normalize.
+        The axis along which the exponentials of the result add up to 1.
     temperature
-        Divides the input before the exponential.
+        A positive number that divides the input first; None means 1.
     dtype
-        The type of the result.
+        The data type of the result; None keeps that of `data`.
     use_length
-        Whether `length` is given.
+        Accepted for old programs; this operator has no input `length`.
     """
     if _in_halves(data, axis, dtype):
         return _half_log_softmax(data, axis, temperature, torch_dtype(dtype))

@@ -146,13 +146,13 @@ QUICK = {"sum": torch.sum, "mean": torch.mean, "max": torch.amax, "min": torch.a
 
 # name -> function, its other names, what it does
 TABLE: dict[str, tuple[Reduce, tuple[str, ...], str]] = {
-    "sum": (_sum, ("sum_axis",), "Sum over axes."),
-    "mean": (_mean, (), "Mean over axes."),
+    "sum": (_sum, ("sum_axis",), "Sum over axes, in the data type of the input: small integers can overflow."),
+    "mean": (_mean, (), "Mean over axes, in the data type of the input: means of integers lose their fraction."),
     "prod": (product, (), "Product over axes."),
     "nansum": (_nansum, (), "Sum over axes; NaN counts as 0."),
     "nanprod": (_nanprod, (), "Product over axes; NaN counts as 1."),
-    "max": (largest, ("max_axis",), "Largest element over axes."),
-    "min": (smallest, ("min_axis",), "Smallest element over axes."),
+    "max": (largest, ("max_axis",), "Largest element over axes; all elements that equal it get the whole gradient."),
+    "min": (smallest, ("min_axis",), "Smallest element over axes; all elements that equal it get the whole gradient."),
     "_square_sum": (_square_sum, (), "Sum of squares over axes."),
 }
 
@@ -228,13 +228,13 @@ AT_ONCE = {"max": _largest(torch.max), "min": _largest(torch.min), "mean": _full
 _PARAMETERS = """Parameters
 ----------
 data
-    The input.
+    The input, of any shape.
 axis
-    The axis or axes to reduce; None means all.
+    The axis or axes to reduce, negative ones counted from the end; None reduces all, and the result has shape (1,).
 keepdims
-    Whether reduced axes stay, with length 1."""
+    Whether reduced axes stay in the result with length 1, so that it broadcasts with `data`."""
 _EXCLUDE = """exclude
-    Whether `axis` lists the axes to keep instead."""
+    Whether `axis` lists the axes to keep, and all others are reduced; without `axis` it has no effect."""
 
 for _name, (_function, _aliases, _doc) in TABLE.items():
     _full = FULL.get(_name)

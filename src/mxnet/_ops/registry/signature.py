@@ -66,8 +66,8 @@ def _result(operator: Op) -> str:
 
 
 def listed_inputs(operator: Op, shown: list[str]) -> str:
-    """The inputs of a call that failed, a line for each: its name, what was given, what it means."""
-    meanings = operator.words()[1]
+    """The inputs of a call that failed, a line for each: name, what was given, first sentence of the meaning."""
+    meanings = {name: f"{text.removesuffix('.').partition('. ')[0]}." for name, text in operator.words()[1].items()}
     names = [*operator.inputs, *[f"{operator.variadic}[{i}]" for i in range(len(shown) - len(operator.inputs))]]
     pairs = zip(names, shown, strict=False)
     lines = (f"    {name}: {given}. {meanings.get(name.partition('[')[0], '')}".rstrip() for name, given in pairs)

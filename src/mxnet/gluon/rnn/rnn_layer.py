@@ -311,7 +311,7 @@ class LSTM(_RNNLayer):
     state_clip_min, state_clip_max : float, optional
         Limits of the cell state c.
     state_clip_nan : bool, default False
-        Whether NaN in the cell state is clipped as well.
+        Accepted for old programs and ignored: NaN in the cell state stays NaN.
 
     Examples
     --------
