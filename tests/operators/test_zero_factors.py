@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mxnet import autograd, nd
+from mxnet import MXNetError, autograd, nd
 
 ODD = [[np.nan, 1.0], [2.0, np.inf]]
 CALLS = {
@@ -25,3 +25,10 @@ def test_results_and_gradients_are_zero(name):
     result.backward()
     assert result.asnumpy().tolist() == data.grad.asnumpy().tolist() == [[0, 0], [0, 0]]
     assert CALLS[name](data).asnumpy().tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize(("batch", "shape"), [((), (1, 1)), ((3,), (1, 2, 2)), ((3,), (2, 2))])
+def test_the_summand_of_gemm_is_not_broadcast(batch, shape):
+    A = nd.ones((*batch, 2, 2))
+    with pytest.raises(MXNetError, match="Shape inconsistent, Provided ="):
+        nd.linalg.gemm(A, A, nd.ones(shape))

@@ -62,9 +62,16 @@ def gemm(
 ):
     """`alpha * A @ B + beta * C`; `axis` holds the rows."""
     if axis in (-2, A.dim() - 2):
-        return _product(A, B, transpose_a, transpose_b, alpha) + _scaled(C, beta)
+        return _plus(_product(A, B, transpose_a, transpose_b, alpha), C, beta)
     A, B, C = (m.movedim(axis, -2) for m in (A, B, C))
-    return (_product(A, B, transpose_a, transpose_b, alpha) + _scaled(C, beta)).movedim(-2, axis).contiguous()
+    return _plus(_product(A, B, transpose_a, transpose_b, alpha), C, beta).movedim(-2, axis).contiguous()
+
+
+def _plus(product: torch.Tensor, C: torch.Tensor, beta: float) -> torch.Tensor:
+    """`product + beta * C`, which must have one shape: nothing is broadcast, as in MXNet."""
+    if C.shape != product.shape:
+        raise MXNetError(f"Shape inconsistent, Provided = {bracket(C.shape)}, inferred shape={bracket(product.shape)}")
+    return product + _scaled(C, beta)
 
 
 @linalg("gemm2")
