@@ -79,6 +79,10 @@ _SENTENCES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
         r"matrices of shapes (\1, \2) and (\3, \4) cannot be multiplied: the inner sizes \2 and \3 differ",
     ),
     (
+        r"running_mean should contain (\d+) elements not (\d+)",
+        r"data with \1 channels does not fit gamma, beta and moving statistics of \2 elements",
+    ),
+    (
         r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)",
         r"the sizes \1 and \2 of axis \3 differ, and neither is 1",
     ),
