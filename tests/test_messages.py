@@ -691,6 +691,11 @@ RARER = {
         r"(?s)dot0.*the inner sizes 3 and 4 differ.*dot shape error: \[2,3\] X \[4,5\]",
         lambda: sym.dot(sym.var("a"), sym.var("b"), name="dot0").infer_shape(a=(2, 3), b=(4, 5)),
     ),
+    "axis that is not there": (
+        mx.MXNetError,
+        "axis 1 does not exist: the axes of the input are numbered from -1 to 0",
+        lambda: mx.np.fliplr(mx.np.ones(2)),
+    ),
     "channels of batch norm": (
         mx.MXNetError,
         "data with 4 channels does not fit gamma, beta and moving statistics of 3 elements",

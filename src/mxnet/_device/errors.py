@@ -107,6 +107,10 @@ _SENTENCES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
         r"data of shape \3 has \5 channels, the weight of shape \2 with num_group=\1 needs \4",
     ),
     (
+        r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)\)",
+        r"axis \3 does not exist: the axes of the input are numbered from \1 to \2",
+    ),
+    (
         r"\w+\(\): Expected reduction dim (-?\d+) to have non-zero size\.",
         r"axis \1 has no elements, so there is no largest or smallest one",
     ),
