@@ -136,7 +136,8 @@ def set_config(**kwargs):
         `profile_symbolic` (default False): record torch's own operators and GPU kernels below MXNet's operators, which
         are always recorded. `profile_memory` (default False): record the memory in use after each operator.
         `profile_all` switches both on. `aggregate_stats` (default False): count calls and times, which `dumps` prints
-        as a table. `profile_imperative`, `profile_api`, `continuous_dump` and `dump_period` are accepted without effect.
+        as a table. `profile_imperative`, `profile_api`, `continuous_dump` and `dump_period` are accepted and have no
+        effect.
 
     Examples
     --------
