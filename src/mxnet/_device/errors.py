@@ -79,6 +79,10 @@ _SENTENCES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
         r"matrices of shapes (\1, \2) and (\3, \4) cannot be multiplied: the inner sizes \2 and \3 differ",
     ),
     (
+        r"running_mean should contain (\d+) elements not (\d+)",
+        r"data with \1 channels does not fit gamma, beta and moving statistics of \2 elements",
+    ),
+    (
         r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)",
         r"the sizes \1 and \2 of axis \3 differ, and neither is 1",
     ),
@@ -101,6 +105,10 @@ _SENTENCES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
         r"Given groups=(\d+), weight of size (\[.*?\]), expected input(\[.*?\]) to have (\d+) channels, but got (\d+) "
         r"channels instead",
         r"data of shape \3 has \5 channels, the weight of shape \2 with num_group=\1 needs \4",
+    ),
+    (
+        r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)\)",
+        r"axis \3 does not exist: the axes of the input are numbered from \1 to \2",
     ),
     (
         r"\w+\(\): Expected reduction dim (-?\d+) to have non-zero size\.",

@@ -22,6 +22,8 @@ EMBEDDING_ROOT = os.path.join(base.data_dir(), "embeddings")
 def register(embedding_cls):
     """Register a class of embeddings under its name in lower case.
 
+    `create` then finds it. The class derives from `CustomEmbedding` or another class of this module.
+
     Parameters
     ----------
     embedding_cls : class
@@ -33,8 +35,15 @@ def register(embedding_cls):
 
     Examples
     --------
-    >>> "glove" in mx.contrib.text.embedding.get_pretrained_file_names()
-    True
+    >>> from mxnet.contrib.text import embedding
+    >>> @embedding.register
+    ... class Mine(embedding.CustomEmbedding):
+    ...     pass
+    >>> with open("vectors.txt", "w") as file:
+    ...     print("hello 1 2", file=file)
+    ...     print("world 3 4", file=file)
+    >>> embedding.create("mine", pretrained_file_path="vectors.txt").get_vecs_by_tokens("world").asnumpy()
+    array([3., 4.], dtype=float32)
     """
     return registry.get_register_func(_TokenEmbedding, "token embedding")(embedding_cls)
 
@@ -42,12 +51,14 @@ def register(embedding_cls):
 def create(embedding_name, **kwargs):
     """An embedding by the name of its class.
 
+    The name is that of the class in lower case. An unknown name raises AssertionError with the names it resembles.
+
     Parameters
     ----------
     embedding_name : str
-        glove or fasttext.
+        'glove', 'fasttext', or a class that `register` has added.
     **kwargs
-        Arguments of the class.
+        Arguments of the class, such as `pretrained_file_name` and `vocabulary`.
 
     Returns
     -------
@@ -349,6 +360,11 @@ class _TokenEmbedding(vocab.Vocabulary):
 class GloVe(_TokenEmbedding):
     """Vectors of the GloVe project, which are downloaded.
 
+    The vectors were learned from co-occurrence counts of words. The file is downloaded once, checked, and kept in
+    `embedding_root`; later calls need no network. A file has one token per line, followed by its vector.
+    `get_vecs_by_tokens` returns the vectors of tokens, and `idx_to_vec` the whole matrix, to which the weight of an
+    `nn.Embedding` can be set. Index 0 belongs to unknown tokens.
+
     Parameters
     ----------
     pretrained_file_name : str, default 'glove.840B.300d.txt'
@@ -391,6 +407,11 @@ class GloVe(_TokenEmbedding):
 @register
 class FastText(_TokenEmbedding):
     """Vectors of the fastText project, which are downloaded.
+
+    The vectors were learned from character n-grams of words. The file is downloaded once, checked, and kept in
+    `embedding_root`; later calls need no network. A file has one token per line, followed by its vector.
+    `get_vecs_by_tokens` returns the vectors of tokens, and `idx_to_vec` the whole matrix, to which the weight of an
+    `nn.Embedding` can be set. Index 0 belongs to unknown tokens.
 
     Parameters
     ----------
