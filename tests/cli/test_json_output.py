@@ -58,7 +58,9 @@ def test_summary_counts_with_and_without_a_shape(prefix, capsys, shape):
     assert found["shape"] == {"data": [1, 2, 8, 8]} and found["shape_assumed"] is not bool(shape)
     assert found["inputs"] == ["data"]
     assert main(["summary", prefix, *shape]) == 0
-    assert f"{FLOPS:,} FLOPs in a forward pass of data=1,2,8,8" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert f"{FLOPS:,} FLOPs in a forward pass of data=1,2,8,8" in out
+    assert f"Total params: {count - 2 * 4}" in out and "4x6x6" in out  # MXNet's table leaves out moving statistics
 
 
 def test_networks_that_fit_any_size_are_counted_at_224():
