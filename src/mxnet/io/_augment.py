@@ -2,12 +2,13 @@
 
 import math
 
-import cv2
 import numpy as np
 
 from .._core.errors import MXNetError
+from .._core.extras import opencv
 from .._formats.images import resize
 
+cv2 = opencv()
 _EIGENVALUES = (55.46, 4.794, 1.148)
 _EIGENVECTORS = ((-0.5675, 0.7192, 0.4009), (-0.5808, -0.0045, -0.8140), (-0.5836, -0.6948, 0.4203))
 

@@ -2,12 +2,14 @@
 
 import os
 
-import cv2
 import numpy as np
 
 from .._core.errors import MXNetError
+from .._core.extras import opencv
 from ._augment import Resizing, shift_hls
 from ._images import ImageRecords
+
+cv2 = opencv()
 
 
 class Objects:

@@ -9,12 +9,13 @@ from typing_extensions import Self
 import numpy
 
 import os
-import cv2
 import numpy as np
 from .._core.errors import MXNetError as MXNetError
+from .._core.extras import opencv as opencv
 from ._augment import Resizing as Resizing
 from ._augment import shift_hls as shift_hls
 from ._images import ImageRecords as ImageRecords
+cv2: Any
 
 class Objects:
     def __init__(self, raw: Any) -> None: ...

@@ -2,10 +2,10 @@
 
 import os
 
-import cv2
 import numpy as np
 
 from .._core.errors import MXNetError
+from .._core.extras import opencv
 from .._core.hints import beside
 from .._formats import image_lists, images
 from .._formats import recordio as format_
@@ -17,6 +17,7 @@ from ._pipeline import Pipeline
 from ._random import MAGIC, Engine, thread_engine
 from ._records import RecordFile
 
+cv2 = opencv()
 _FORMATS = {None: np.float32, "float32": np.float32, "uint8": np.uint8, "int8": np.int8}
 _READ_FLAGS = {1: cv2.IMREAD_GRAYSCALE, 3: cv2.IMREAD_COLOR, 4: cv2.IMREAD_UNCHANGED}
 

@@ -11,9 +11,9 @@ import numpy
 from mxnet._typing import DType
 from mxnet._typing import ndarray
 import os
-import cv2
 import numpy as np
 from .._core.errors import MXNetError as MXNetError
+from .._core.extras import opencv as opencv
 from .._core.hints import beside as beside
 from .._formats import image_lists as image_lists
 from .._formats import images as images
@@ -30,6 +30,7 @@ from ._random import MAGIC as MAGIC
 from ._random import Engine as Engine
 from ._random import thread_engine as thread_engine
 from ._records import RecordFile as RecordFile
+cv2: Any
 _FORMATS: Any
 _READ_FLAGS: Any
 def read_image_list(path: str | os.PathLike[str]) -> Any: ...
