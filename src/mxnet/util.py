@@ -381,12 +381,11 @@ def set_module(module):
     'mxnet.mine'
     """
 
-    def decorator(func):
-        if module is not None:
-            func.__module__ = module
+    def moved(func):
+        func.__module__ = func.__module__ if module is None else module
         return func
 
-    return decorator
+    return moved
 
 
 _DTYPES = ("int8", "uint8", "int32", "int64", "float16", "float32", "float64")
