@@ -69,6 +69,27 @@ def _tensors(value):
     return [v for v in values if isinstance(v, torch.Tensor)]
 
 
+class Leftovers:
+    """What torch before 2.12 leaves of a capture in which CUDA refused a call: `capture_end` raises in its middle."""
+
+    pools = set()  # the allocator believes that memory still goes to them
+    drawing = False  # the random generator believes that a graph is being captured
+    made = 0
+
+
+def new_pool():
+    """A name for memory that graphs share."""
+    Leftovers.made += 1
+    return 0, Leftovers.made
+
+
+def end_allocation(device, pool):
+    """`torch._C._cuda_endAllocateToPool`."""
+    if pool not in Leftovers.pools:
+        raise RuntimeError("endAllocatePool: not currently recording to mempool_id")
+    Leftovers.pools.remove(pool)
+
+
 class CUDAGraph:
     """Calls on memory."""
 
@@ -96,7 +117,7 @@ class graph:
 
     def __init__(self, cuda_graph, pool=None, stream=None, capture_error_mode="global"):
         assert capture_error_mode in ("global", "thread_local", "relaxed")
-        self.graph, self.stream, self.recorder = cuda_graph, stream, _Recorder()
+        self.graph, self.stream, self.pool, self.recorder = cuda_graph, stream, pool or new_pool(), _Recorder()
 
     def __enter__(self):
         torch.cuda.synchronize()
@@ -107,7 +128,8 @@ class graph:
         self.scope.__enter__()
         self.stream.wait_stream(self.outer)
         self.random = torch.cuda.get_rng_state()
-        _STATE["capturing"] = True
+        _STATE["capturing"] = Leftovers.drawing = True
+        Leftovers.pools.add(self.pool)
         self.recorder.__enter__()
 
     def __exit__(self, kind, error, trace):
@@ -120,7 +142,12 @@ class graph:
             for tensor in _tensors(result):
                 if tensor.is_cuda:
                     tensor.record_stream(self.outer)
-        if kind is not None:  # as torch: the stream stays the one of the capture
+        if kind is not None and REFUSED in str(error):  # as torch: the stream stays the one of the capture
+            return
+        Leftovers.pools.remove(self.pool)
+        Leftovers.drawing = False
+        if kind is not None:
+            self.scope.__exit__(kind, error, trace)
             return
         self.scope.__exit__(kind, error, trace)
         self.graph.calls = self.recorder.calls
