@@ -27,9 +27,9 @@ MOST = 8  # signatures of one function, and so its graphs
 Run = Callable[[list[Tensor]], Sequence[Tensor]]
 _CAPTURES = threading.Lock()  # a process captures one graph at a time
 _C: Any = torch._C
-_END_ALLOCATION = getattr(_C, "_cuda_endAllocateToPool", None) or getattr(  # torch 2.6 has the other name
-    _C, "_cuda_endAllocateCurrentStreamToPool", None
-)
+_END_ALLOCATION = "_cuda_endAllocateToPool"
+if not hasattr(_C, _END_ALLOCATION):  # torch 2.6
+    _END_ALLOCATION = "_cuda_endAllocateCurrentStreamToPool"
 
 
 class Captured(NamedTuple):
@@ -73,7 +73,7 @@ class CudaGraphs:
         random generator refuses to draw outside of a graph until a capture has ended as it should: one is made.
         """
         with suppress(RuntimeError):  # newer versions have ended it
-            _END_ALLOCATION(device.index, pool)
+            getattr(_C, _END_ALLOCATION)(device.index, pool)
         number = torch.zeros(1, device=device)
         with suppress(RuntimeError):
             self._captured(lambda: [number.add_(1)], device, torch.cuda.graph_pool_handle())

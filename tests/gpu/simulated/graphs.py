@@ -26,6 +26,7 @@ class _Recorder(TorchDispatchMode):
         kwargs, syncs = kwargs or {}, _STATE["syncs"]
         self._refuse_pageable(func, args, kwargs)
         self._keep_written(func, args, kwargs)
+        given = _aliases(args), {name: _aliases(value) for name, value in kwargs.items()}
         result = func(*args, **kwargs)
         if _STATE["syncs"] != syncs:
             raise RuntimeError(REFUSED)
@@ -33,7 +34,7 @@ class _Recorder(TorchDispatchMode):
             self.made.add(tensor.untyped_storage()._cdata)
         taken = [t for value in (result, *args) for t in _tensors(value)]  # lists of tensors among the arguments
         if any(t.is_cuda for t in taken):  # what the host computes is not in a graph
-            self.calls.append((func, args, kwargs, result))
+            self.calls.append((func, *given, _aliases(result)))
         return result
 
     def _refuse_pageable(self, func, args, kwargs):
@@ -62,6 +63,13 @@ class _Recorder(TorchDispatchMode):
     def put_back(self):
         for whole, content in self.before.values():
             whole.copy_(content)
+
+
+def _aliases(value):
+    """The same memory by other tensors: calls such as `squeeze_` change the shape of the tensor that they are given."""
+    if isinstance(value, torch.Tensor):
+        return value.detach()
+    return type(value)(map(_aliases, value)) if type(value) in (tuple, list) else value
 
 
 def _tensors(value):
@@ -106,9 +114,9 @@ class CUDAGraph:
                 kinds = [r.alias_info for r in func._schema.returns]
                 if any(k is not None and not k.is_write for k in kinds):
                     continue  # a view: it is there
-                again = func(*args, **kwargs)
+                again = func(*_aliases(args), **{name: _aliases(value) for name, value in kwargs.items()})
                 for old, new in zip(_tensors(result), _tensors(again), strict=True):
-                    if old is not new and old.numel():
+                    if old.untyped_storage()._cdata != new.untyped_storage()._cdata and old.numel():
                         old.copy_(new)
 
 
