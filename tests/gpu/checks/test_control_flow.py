@@ -24,7 +24,7 @@ def while_loop(F, x, w):
 
 
 def cond(F, x, w):
-    return F.contrib.cond(F.sum(x) > 0, lambda: F.sum(x * w), lambda: F.sum(x - w))
+    return F.contrib.cond(F.sum(x) > 0, lambda: F.sum(F.broadcast_mul(x, w)), lambda: F.sum(x))
 
 
 @pytest.mark.parametrize("hybrid", [False, True])
