@@ -101,8 +101,9 @@ def test_equals_the_cpu(operator, exact_products):
 
 
 def test_every_operator_has_samples():
-    registered = {op.name for op in load().values() if not op.name.startswith("_np")}
-    assert registered - set(operators()) == WITHOUT_SAMPLES.keys()
+    sampled = set(operators())
+    registered = [op for op in load().values() if not op.name.startswith("_np")]
+    assert {op.name for op in registered if not sampled & set(op.names)} == WITHOUT_SAMPLES.keys()
 
 
 NO_RECORDED_GRADIENT = [name for name in operators() if not any(case.grads for case in cases(name))]
@@ -128,9 +129,9 @@ def _gradients(ctx, case):
 
 @pytest.mark.parametrize("operator", NO_RECORDED_GRADIENT)
 def test_gradients_that_nobody_recorded_equal_the_cpus(operator):
-    """Updates of optimizers and the like have none: then a GPU has none either."""
+    """Of operators that have none a GPU has none either. Updates of optimizers write their inputs: nobody asks."""
     for case in cases(operator):
-        if case.size > LARGEST or operator in DECODERS:
+        if case.size > LARGEST or operator in DECODERS or case.mutated:
             continue
         want, found = [], []
         for ctx, results in ((mx.cpu(), want), (GPU, found)):
