@@ -67,6 +67,8 @@ def explained(error: BaseException) -> str:
         return _out_of_memory(text)
     if "no kernel image" in text:
         return _unknown_gpu()
+    if torch.cuda._is_in_bad_fork() and ("CUDA" in text or is_late(error)):
+        return _FORKED
     if is_late(error):
         return _late(text)
     return _in_our_words(text)
@@ -178,6 +180,13 @@ def _unknown_gpu() -> str:
         f"torch {torch.__version__} has no kernels for this GPU ({kind}, compute capability {capability}); install a "
         "build of torch for it: older GPUs need one for an older CUDA, see the selector on pytorch.org"
     )
+
+
+_FORKED = (
+    "a forked process, such as a worker of a DataLoader, cannot use a GPU that its parent process has used: let "
+    "datasets and transforms work on arrays of the CPU and copy the batches with as_in_context, or use threads "
+    "(DataLoader(thread_pool=True))"
+)
 
 
 def _late(text: str) -> str:
