@@ -284,3 +284,11 @@ def test_functions_that_call_each_other_on_many_levels():
         GraphProto().from_onnx(chain(3000))
     symbol, _, _ = GraphProto().from_onnx(chain(50))
     assert symbol.list_arguments() == ["x"]
+
+
+def test_a_shape_of_more_dimensions_than_any_array_has():
+    """Each of 131,074 dimensions became a node of the graph."""
+    shape = np.ones(131_074, np.int64)
+    file = model([node("Expand", ["x", "c0"])], ["y"], [("c0", shape)], inputs=[("x", [1])])
+    with pytest.raises(mx.MXNetError, match="node huge .*a shape of 131074 dimensions is not possible"):
+        GraphProto().from_onnx(file)
