@@ -70,12 +70,18 @@ def program(path):
 
 def cells_of(text):
     """Programs of a notebook's cells; those of format 3 lie in worksheets and have another key."""
-    notebook = json.loads(text)
+    try:
+        notebook = json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     if not isinstance(notebook, dict) or not notebook.keys() & {"cells", "worksheets"}:
         raise ValueError("no cells")
-    sheets = [notebook, *notebook.get("worksheets", ())]
-    cells = [cell for sheet in sheets for cell in sheet.get("cells", ()) if cell.get("cell_type") == "code"]
-    return ["".join(cell.get("source", cell.get("input", ""))) for cell in cells]
+    try:
+        sheets = [notebook, *notebook.get("worksheets", ())]
+        cells = [cell for sheet in sheets for cell in sheet.get("cells", ()) if cell.get("cell_type") == "code"]
+        return ["".join(cell.get("source", cell.get("input", ""))) for cell in cells]
+    except (AttributeError, TypeError) as error:
+        raise ValueError(f"its cells are not those of a notebook ({error})") from None
 
 
 def _plain(line):
@@ -94,6 +100,8 @@ def remarks_on(text):
         advice = python2_advice(text, error)
         better = f": Python 2; write {advice[2]}; 2to3 -w rewrites the whole file" if advice else ""
         return [Remark(error.lineno or 1, "unread", "", f"not Python 3: {error.msg}{better}")]
+    except (MemoryError, RecursionError):  # what Python's parser raises for expressions in expressions
+        return [Remark(1, "unread", "", "its expressions are nested too deeply")]
     remarks = {remark for use in uses for remark in _remarks_on_use(use)}
     for line, name in variables:
         if name not in VARIABLES:

@@ -8,7 +8,7 @@ import warnings
 
 from ... import base, registry
 from ... import ndarray as nd
-from ..._core.errors import MXNetError
+from ..._core.errors import MXNetError, ValueRefused
 from ..._formats.archives import extract
 from ..._formats.fetch import check_sha1, own_mirrors
 from ..._formats.mirrors import Candidate, addresses, first_accepted, placed, repositories
@@ -99,6 +99,14 @@ def get_pretrained_file_names(embedding_name=None):
     return list(classes[embedding_name].pretrained_file_name_sha1)
 
 
+def _lines(file, path):
+    """The lines of a file; bytes of another encoding are an error that names it."""
+    try:
+        yield from file
+    except UnicodeDecodeError as error:
+        raise ValueRefused(f"{path}: {error}") from None
+
+
 def _extracted(folder, name, sha1):
     """What takes the file out of an archive, if its hash is right."""
     return functools.partial(extract, wanted={name: sha1}, folder=folder, largest=1 << 33)
@@ -153,7 +161,7 @@ class _TokenEmbedding(vocab.Vocabulary):
         self._vec_len = None
         vectors, unknown = [], None
         with open(path, encoding=encoding) as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(_lines(file, path), 1):
                 token, vector = self._parsed(line, number, elem_delim, path)
                 if token == self.unknown_token and unknown is None:
                     unknown = vector
@@ -170,7 +178,10 @@ class _TokenEmbedding(vocab.Vocabulary):
             f"At line {number} of the pre-trained text embedding file: the data format of the "
             f"pre-trained token embedding file {path} is unexpected."
         )
-        return fields[0], [float(value) for value in fields[1:]]
+        try:
+            return fields[0], [float(value) for value in fields[1:]]
+        except ValueError as error:
+            raise ValueRefused(f"{path}, line {number}: {error}") from None
 
     def _accepts(self, token, vector, number, unknown):
         seen = token in self._token_to_idx and (token != self.unknown_token or unknown is not None)
@@ -199,6 +210,8 @@ class _TokenEmbedding(vocab.Vocabulary):
         return True
 
     def _set_vectors(self, vectors, unknown, init_unknown_vec):
+        if self._vec_len is None:
+            raise ValueRefused("the pre-trained token embedding file holds no vectors")
         first = len(self._idx_to_token) - len(vectors)  # the unknown token and reserved ones start as zeros
         self._idx_to_vec = default_array([[0.0] * self._vec_len] * first + vectors)
         if unknown is not None:
