@@ -8,7 +8,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from .._compat.names import instead_of
+from .._compat.names import CHANGED, instead_of
 from .._core.errors import MXNetError
 from ._differences import NEIGHBOURS, VARIABLES, absence, difference
 from ._names import exported, follow, unknown_keywords
@@ -139,6 +139,11 @@ def _remarks_on_use(use):
 
 def _remarks_on_old(use):
     """A name that another package has dropped, or a part of a module that is gone."""
+    needed, instead = CHANGED.get(use.name, ("", ""))
+    if instead and needed not in use.keywords:
+        reason = f"not accepted without {needed} by newer versions: write {instead}; `remx run` accepts it"
+        yield Remark(use.line, "old", use.name, reason)
+        return
     parts = use.name.split(".")
     for end in range(len(parts), 0, -1):
         name = ".".join(parts[:end])

@@ -16,6 +16,7 @@ from .._formats.images import resize as resize
 cv2: Any
 _EIGENVALUES: Any
 _EIGENVECTORS: Any
+RANDOM_INTERPOLATION: int
 def interpolation(method: Any, old_width: Any, old_height: Any, new_width: Any, new_height: Any, engine: Any) -> Any: ...
 def shift_hls(image: Any, hue: Any, lightness: Any, saturation: Any, always: bool = ...) -> Any: ...
 
