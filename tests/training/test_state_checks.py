@@ -232,6 +232,23 @@ def test_module(tmp_path):
         module.load_optimizer_states(path)
 
 
+def test_states_that_a_kvstore_saved_by_name(tmp_path):
+    """A module of one device takes them, and begins states of its own beside them, as in MXNet."""
+    path = str(tmp_path / "a.states")
+    symbol = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=4, name="fc")
+    modules = [mx.mod.Module(symbol, label_names=None, context=c) for c in ([mx.cpu(0), mx.cpu(1)], mx.cpu())]
+    for module in modules:
+        module.bind([("data", (10, 3))])
+        module.init_params()
+        module.init_optimizer(optimizer_params={"learning_rate": 0.1, "momentum": 0.9})
+    modules[0].update()
+    modules[0].save_optimizer_states(path)
+    modules[1].load_optimizer_states(path)
+    assert set(modules[1]._updater.states) == {"fc_weight", "fc_bias"}
+    modules[1].update()
+    assert set(modules[1]._updater.states) == {"fc_weight", "fc_bias", 0, 1}
+
+
 def test_kvstore(tmp_path):
     path = str(tmp_path / "a.states")
     store = mx.kv.create("local")

@@ -148,7 +148,8 @@ def _before_each(arr, axis: int, values, place: int | None, places: slice):
     found = range(*places.indices(arr.shape[axis]))
     if len(found) == 1:
         return _block(arr, axis, found[0], values)
-    return _scattered(arr, axis, torch.arange(found.start, found.stop, found.step, device=arr.device), values)
+    indices = torch.arange(len(found), device=arr.device) * found.step + found.start
+    return _scattered(arr, axis, indices, values)
 
 
 _inserting("_npi_insert_scalar", _before_one)
