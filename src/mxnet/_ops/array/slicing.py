@@ -176,12 +176,20 @@ def crop(*data, num_args: int = 0, offset: tuple = (0, 0), h_w: tuple = (0, 0), 
     if any(w < 1 or o < 0 or o + w > s for s, w, o in zip(sizes, size, offset, strict=True)):
         raise MXNetError(f"a window of {size} at offset {tuple(offset)} is not within an image of {sizes}")
     rows, columns = (slice(first, first + length) for first, length in zip(offset, size, strict=True))
-    return window(data[0], (slice(None), slice(None), rows, columns))
+    return window(data[0], (slice(None), slice(None), rows, columns))  # pyright: ignore[reportGeneralTypeIssues]
+
+
+def _out_of_range(dtype: torch.dtype, a_min: float, a_max: float) -> bool:
+    """Do both bounds lie beyond the same end of an integer type?"""
+    if dtype.is_floating_point or dtype is torch.bool:
+        return False
+    limits = torch.iinfo(dtype)
+    return a_max < limits.min or a_min > limits.max
 
 
 def between(data: torch.Tensor, a_min: float, a_max: float) -> torch.Tensor:
     """Values cut to bounds, by MXNet's comparisons."""
-    if a_min > a_max:  # the upper bound is asked first
+    if a_min > a_max or _out_of_range(data.dtype, a_min, a_max):  # the upper bound is asked first; bounds wrap around
         low, high = (to_dtype(number(bound, torch.float32, data.device), data.dtype) for bound in (a_min, a_max))
         return torch.where(data > a_max, high, torch.where(data < a_min, low, data))
     if data.is_floating_point():
