@@ -34,7 +34,7 @@ def section(mistake, text, title, why):
     """One mistake: its title, why it happens, the code and the message."""
     body = textwrap.dedent(inspect.getsource(mistake).split("\n", 1)[1]).rstrip()
     lines = [
-        textwrap.wrap(line, 116, break_long_words=False, break_on_hyphens=False) or [""] for line in text.splitlines()
+        textwrap.wrap(line, 76, break_long_words=False, break_on_hyphens=False) or [""] for line in text.splitlines()
     ]
     words = "\n".join(line for wrapped in lines for line in wrapped)
     return f"\n## {title}\n{why}```text\n{body}\n```\n```text\n{words}\n```\n"

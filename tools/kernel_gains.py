@@ -1,8 +1,9 @@
-"""What each kernel gains on whole networks: python tools/kernel_gains.py [--only TEXT] [--turns N]
+"""What each kernel gains on whole networks: python tools/kernel_gains.py [--only TEXT] [--kernel TEXT] [--turns N]
 
 For each network, inference or a training step, every kernel that computes a part of it is switched off alone, and the
 two forms of the program take turns. Prints a row of a Markdown table for each: the time with the kernel, without it,
-and their ratio. Processor time of one thread, so that other programs disturb little; the best of all turns.
+and their ratio; the best of all turns. One thread is measured in processor time, so that other programs disturb little.
+`OMP_NUM_THREADS=2` measures two threads, in wall time, which needs an idle machine.
 """
 
 import argparse
@@ -20,6 +21,8 @@ from mxnet.gluon import nn, rnn
 from mxnet.gluon.model_zoo import vision
 
 NEVER = 1 << 62  # work
+WARM = 16  # runs before the first that counts: the optimizers' kernel starts after some steps
+CLOCK = time.process_time if os.environ["OMP_NUM_THREADS"] == "1" else time.perf_counter
 
 
 def lenet():
@@ -36,6 +39,35 @@ def generator():
         net.add(nn.Conv2DTranspose(channels, 4, stride, pad, use_bias=False), nn.BatchNorm(), nn.Activation("relu"))
     net.add(nn.Conv2DTranspose(3, 4, 2, 1, use_bias=False), nn.Activation("tanh"))
     return net, (8, 100, 1, 1)
+
+
+def elu_network():
+    net = nn.HybridSequential()
+    for channels in (32, 64, 128):
+        net.add(nn.Conv2D(channels, 3, padding=1), nn.ELU(), nn.MaxPool2D(2, 2))
+    net.add(nn.Dense(10))
+    return net, (16, 3, 64, 64)
+
+
+class ClassHead(gluon.HybridBlock):
+    """SSD's class predictor on a feature map: a convolution whose result is transposed and flattened."""
+
+    def __init__(self):
+        super().__init__()
+        with self.name_scope():
+            self.trunk = nn.Conv2D(128, 3, padding=1, activation="relu")
+            self.classes = nn.Conv2D(84, 3, padding=1)
+
+    def hybrid_forward(self, F, x):
+        return F.flatten(F.transpose(self.classes(self.trunk(x)), (0, 2, 3, 1)))
+
+
+def feed_forward():
+    """The feed-forward part of two encoder layers: large weights, few positions."""
+    net = nn.HybridSequential()
+    for units in (3072, 768, 3072, 768):
+        net.add(nn.Dense(units, flatten=False, activation="relu"))
+    return net, (8, 16, 768)
 
 
 def zoo(name, size=64, batch=8):
@@ -55,12 +87,15 @@ NETWORKS = {
     "MobileNet 1.0 at 64, batch 8": zoo("mobilenet1.0"),
     "MobileNetV2 at 224, batch 1": zoo("mobilenetv2_1.0", 224, 1),
     "DCGAN's generator, batch 8": generator,
+    "convolutional network with ELU, batch 16": elu_network,
+    "SSD's class head at 38, batch 8": lambda: (ClassHead(), (8, 128, 38, 38)),
+    "feed-forward layers of 768 and 3072": feed_forward,
     "LSTM of 256 units, 2 layers": lambda: (rnn.LSTM(256, 2), (35, 32, 256)),
     "GRU of 256 units, 2 layers": lambda: (rnn.GRU(256, 2), (35, 32, 256)),
 }
 
 
-def program(make, training):
+def program(make, training, optimizer="sgd"):
     """One run of the network, with parameters and graphs of its own."""
     mx.random.seed(0)
     net, shape = make()
@@ -70,7 +105,8 @@ def program(make, training):
     if not training:
         return lambda: net(data).wait_to_read()
     net(data)
-    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1e-4, "momentum": 0.9})
+    options = {"learning_rate": 1e-4, **({"momentum": 0.9} if optimizer == "sgd" else {})}
+    trainer = gluon.Trainer(net.collect_params(), optimizer, options)
 
     def step():
         with autograd.record():
@@ -97,30 +133,30 @@ class Without:
         choose.forget()
 
 
-def used(make, training):
+def used(make, training, optimizer):
     """Kernels that compute a part of a program, but for those that draw its parameters."""
     with registry.traced() as log:
-        run = program(make, training)
-        for _ in range(3):
+        run = program(make, training, optimizer)
+        for _ in range(WARM):
             run()
     names = {decision.kernel for decision in log if decision.used and decision.kernel in registry.KERNELS}
     return sorted(name for name in names if not name.startswith("random."))
 
 
 def seconds(run):
-    start = time.process_time()
+    start = CLOCK()
     run()
-    return time.process_time() - start
+    return CLOCK() - start
 
 
-def gain(make, training, name, turns):
+def gain(make, training, optimizer, name, turns):
     """(time with the kernel, without it): the best of some turns."""
-    with_it = program(make, training)
+    with_it = program(make, training, optimizer)
     with Without(name):
-        without_it = program(make, training)
-        for _ in range(3):
+        without_it = program(make, training, optimizer)
+        for _ in range(WARM):
             without_it()
-    for _ in range(3):
+    for _ in range(WARM):
         with_it()
     best = [float("inf"), float("inf")]
     for _ in range(turns):
@@ -132,18 +168,26 @@ def gain(make, training, name, turns):
     return best
 
 
+def chosen(name, texts):
+    return not texts or any(text in name for text in texts)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", action="append", default=[], help="networks whose names contain this")
+    parser.add_argument("--kernel", action="append", default=[], help="kernels whose names contain this")
+    parser.add_argument("--optimizer", default="sgd", help="of the training steps; sgd has momentum")
     parser.add_argument("--turns", type=int, default=6)
     options = parser.parse_args()
     print("| kernel | network | with (ms) | without (ms) | ratio |\n|---|---|---|---|---|")
     for title, make in NETWORKS.items():
-        if options.only and not any(text in title for text in options.only):
+        if not chosen(title, options.only):
             continue
         for training in (False, True):
-            for name in used(make, training):
-                with_it, without_it = gain(make, training, name, options.turns)
+            for name in used(make, training, options.optimizer):
+                if not chosen(name, options.kernel):
+                    continue
+                with_it, without_it = gain(make, training, options.optimizer, name, options.turns)
                 kind, ratio = "training" if training else "inference", without_it / with_it
                 print(
                     f"| `{name}` | {title}, {kind} | {with_it * 1e3:.2f} | {without_it * 1e3:.2f} | {ratio:.2f} |",

@@ -46,8 +46,9 @@ GIVEN = {
 
 
 def _show(name, value):
+    """Positive and negative parts are summed apart: the sum of a centred gradient is nothing but rounding."""
     value = np.asarray(value, dtype="float64")
-    print(f"{name} {value.shape} sum {value.sum():.5g} abs {np.abs(value).mean() if value.size else 0:.5g}")
+    print(f"{name} {value.shape} positive {value[value > 0].sum():.5g} negative {value[value < 0].sum():.5g}")
 
 
 def _numbers(name, shape):
@@ -369,9 +370,12 @@ def _child(order):
         os._exit(code)
 
 
+IDLE_SECONDS = 60  # a program that computes nothing for so long waits for something that never comes
+
+
 def _waited(pid, seconds):
-    """(exit code, resources); "timeout" for a process that took the processor, or ten times as long, too long."""
-    end = time.time() + 10 * seconds
+    """(exit code, resources); "timeout" for a process that took the processor too long, or no longer uses it."""
+    end, used, idle_since = time.time() + 10 * seconds, 0.0, time.time()
     while True:
         done, status, usage = os.wait4(pid, os.WNOHANG)
         if done and os.WIFEXITED(status):
@@ -379,10 +383,20 @@ def _waited(pid, seconds):
         if done:
             ended = os.WTERMSIG(status)
             return "timeout" if ended == signal.SIGXCPU else -ended, usage
-        if time.time() > end:
+        now, spent = time.time(), _processor_seconds(pid)
+        if spent > used:
+            used, idle_since = spent, now
+        if now > end or now - idle_since > IDLE_SECONDS:
             os.kill(pid, signal.SIGKILL)
             return "timeout", os.wait4(pid, 0)[2]
         time.sleep(0.02)
+
+
+def _processor_seconds(pid):
+    """Processor time that a running process has used, as /proc counts it."""
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def serve():

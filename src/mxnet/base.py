@@ -3,6 +3,7 @@
 import ctypes
 import os
 import re
+from typing import Any
 
 import numpy as np
 
@@ -48,18 +49,25 @@ def _as_list(obj):
     return list(obj) if isinstance(obj, (list, tuple)) else [obj]
 
 
+class _Placeholder(type):
+    """The type of the base class that `with_metaclass` returns; a class derived from it is made by `meta` instead."""
+
+    meta: Any
+    bases: tuple[type, ...]
+
+    def __new__(cls, name, placeholders, namespace):
+        (placeholder,) = placeholders
+        return placeholder.meta(name, placeholder.bases, namespace)
+
+    @classmethod
+    def __prepare__(cls, name, placeholders):
+        (placeholder,) = placeholders
+        return placeholder.meta.__prepare__(name, placeholder.bases)
+
+
 def with_metaclass(meta, *bases):
     """A base class that carries a metaclass, for code written for Python 2 and 3."""
-
-    class metaclass(type):
-        def __new__(cls, name, this_bases, d):
-            return meta(name, bases, d)
-
-        @classmethod
-        def __prepare__(cls, name, this_bases):
-            return meta.__prepare__(name, bases)
-
-    return type.__new__(metaclass, "temporary_class", (), {})
+    return type.__new__(_Placeholder, "temporary_class", (), {"meta": meta, "bases": bases})
 
 
 class _ClassProperty:

@@ -11,6 +11,7 @@ import numpy
 import ctypes
 import os
 import re
+from typing import Any
 import numpy as np
 from ._core.attrs import NULL as _Null
 from ._core.errors import MXNetError as MXNetError
@@ -41,6 +42,13 @@ class MXCallbackList(ctypes.Structure):
 class _NullType:
     ...
 def _as_list(obj: Any) -> Any: ...
+
+class _Placeholder(type):
+    meta: Any
+    bases: tuple[type, ...]
+    def __new__(cls, name: str | None, placeholders: Any, namespace: Any) -> Any: ...
+    @classmethod
+    def __prepare__(cls, name: str | None, placeholders: Any) -> Any: ...
 def with_metaclass(meta: Any, *bases: Any) -> Any: ...
 
 class _ClassProperty:

@@ -50,7 +50,8 @@ class _ContextMeta(type):
 class Context(metaclass=_ContextMeta):
     """A device: the CPU or a GPU.
 
-    As a context manager it is the default of its block.
+    As a context manager it is the default for arrays that are created in its block. An operator computes where its
+    inputs are, and all of them must be in one context; `x.as_in_context(ctx)` moves an array.
 
     Parameters
     ----------
@@ -153,10 +154,14 @@ class Context(metaclass=_ContextMeta):
 def cpu(device_id=0):
     """The CPU.
 
+    `mx.cpu()` stands for all processors and the main memory; an operator may use all threads. `cpu(0)` and `cpu(1)` are
+    different contexts on the same memory, with which programs for several devices can be tested: arrays of one cannot
+    be mixed with arrays of the other.
+
     Parameters
     ----------
     device_id : int, default 0
-        The number of the device.
+        A number that tells contexts apart; it selects no processor.
 
     Returns
     -------
@@ -166,12 +171,18 @@ def cpu(device_id=0):
     --------
     >>> mx.nd.ones((2,), ctx=mx.cpu()).context
     cpu(0)
+    >>> mx.cpu(1) == mx.cpu(0)
+    False
     """
     return Context("cpu", device_id)
 
 
 def cpu_pinned(device_id=0):
     """Memory of the CPU from which a GPU copies quickly.
+
+    The pages of this memory are locked, so that a GPU reads them directly while the program continues. Data loaders use
+    it for batches (`pin_memory=True`). Results of operators on such arrays are in ordinary memory, on `cpu`. Without a
+    GPU it is ordinary memory.
 
     Parameters
     ----------
@@ -193,6 +204,9 @@ def cpu_pinned(device_id=0):
 def cpu_shared(device_id=0):
     """Memory of the CPU that processes share.
 
+    The worker processes of a DataLoader return batches in it, so that they are not copied. Results of operators on such
+    arrays are in ordinary memory, on `cpu`.
+
     Parameters
     ----------
     device_id : int, default 0
@@ -213,10 +227,13 @@ def cpu_shared(device_id=0):
 def gpu(device_id=0):
     """A GPU.
 
+    Making the context does not access the device: the error of a GPU that is not there is raised when the first array
+    is created on it. `mx.context.num_gpus()` tells how many there are.
+
     Parameters
     ----------
     device_id : int, default 0
-        The number of the device.
+        The number of the GPU, counted from 0.
 
     Returns
     -------
@@ -226,6 +243,9 @@ def gpu(device_id=0):
     --------
     >>> mx.gpu(1)
     gpu(1)
+    >>> ctx = mx.gpu(0) if mx.context.num_gpus() else mx.cpu()
+    >>> mx.nd.ones((2,), ctx=ctx).context == ctx
+    True
     """
     return Context("gpu", device_id)
 
@@ -243,6 +263,9 @@ def virtual_gpus():
 
 def num_gpus():
     """The number of GPUs that can be used.
+
+    GPUs of NVIDIA and AMD are counted as torch sees them (`CUDA_VISIBLE_DEVICES` hides some); Apple's counts as one.
+    Without any, it is the number of virtual GPUs in the variable MXNET_VIRTUAL_GPUS, or 0.
 
     Examples
     --------

@@ -19,6 +19,7 @@ from ._ops.registry.torch_dtypes import NAME, TORCH, torch_dtype
 from ._training.checkpoint import load_checkpoint
 from .base import MXNetError
 from .context import Context, cpu
+from .ndarray._dispatch.invoke import plain_tensor
 from .symbol import Group
 
 REMEMBERED = 64  # sets of input shapes that `reshape` need not infer again
@@ -91,7 +92,7 @@ class Predictor:
         self._types = {name: dtype_name(dtype) for name, dtype in (type_dict or {}).items()}
         self._program = Program(symbol._entries, ctx)
         read = {node.name for node in self._program.variables}
-        self._params = {n: array.as_torch().detach().to(self._device) for n, array in params.items() if n in read}
+        self._params = {n: plain_tensor(array).detach().to(self._device) for n, array in params.items() if n in read}
         self._local, self._lock, self._inferred = threading.local(), threading.Lock(), {}
         self.reshape(input_shapes)
 

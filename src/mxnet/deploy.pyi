@@ -8,6 +8,7 @@ from typing_extensions import Self
 
 import numpy
 
+from mxnet._typing import ndarray
 import threading
 from difflib import get_close_matches
 import numpy as np
@@ -24,6 +25,7 @@ from ._training.checkpoint import load_checkpoint as load_checkpoint
 from .base import MXNetError as MXNetError
 from .context import Context as Context
 from .context import cpu as cpu
+from .ndarray._dispatch.invoke import plain_tensor as plain_tensor
 from .symbol import Group as Group
 REMEMBERED: int
 

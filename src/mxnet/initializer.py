@@ -378,6 +378,9 @@ class Zero(Initializer):
 class One(Initializer):
     """Fills a parameter with ones. Its name in `init="ones"` is 'ones'.
 
+    It suits scales, such as the gamma of a normalization, not the weights of a layer: units that start equal stay
+    equal.
+
     Parameters
     ----------
     None
@@ -448,9 +451,11 @@ def _stream():
 class Uniform(Initializer):
     """Draws weights from the uniform distribution on [-scale, scale).
 
+    It is what `net.initialize()` uses if nothing else is given. The standard deviation is scale / √3.
+
     Parameters
     ----------
-    scale : float
+    scale : float, default 0.07
         Bound of the interval.
 
     Examples
@@ -473,9 +478,13 @@ class Uniform(Initializer):
 class Normal(Initializer):
     """Draws weights from the normal distribution with mean 0.
 
+    Biases and other parameters than weights keep the values that are usual for them, such as 0. The standard deviation
+    does not depend on the size of the layer: `Xavier` and `MSRAPrelu` choose it by the number of inputs, which suits
+    deep networks better.
+
     Parameters
     ----------
-    sigma : float
+    sigma : float, default 0.01
         Standard deviation.
 
     Examples
@@ -484,6 +493,10 @@ class Normal(Initializer):
     >>> mx.init.Normal(2)(mx.init.InitDesc("fc_weight"), weight)
     >>> round(float(weight.asnumpy().std()))
     2
+    >>> net = mx.gluon.nn.Dense(2, in_units=3)
+    >>> net.initialize(mx.init.Normal(0.5))
+    >>> net.bias.data().asnumpy()
+    array([0., 0.], dtype=float32)
     """
 
     def __init__(self, sigma=0.01):
@@ -614,6 +627,10 @@ class MSRAPrelu(Xavier):
 @register
 class Bilinear(Initializer):
     """The weights of bilinear interpolation, for transposed convolutions that enlarge images.
+
+    The weight has shape (C, 1, k, k), and every channel gets the same k × k window. A transposed convolution with it,
+    with `strides=s`, `kernel=2·s - s % 2`, `padding=⌈(s - 1) / 2⌉` and one group per channel, enlarges an image s times
+    by bilinear interpolation.
 
     Parameters
     ----------

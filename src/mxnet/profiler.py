@@ -126,11 +126,18 @@ def custom_operator(name):
 def set_config(**kwargs):
     """Choose what is recorded and where the trace goes.
 
+    Call it before `set_state("run")`. A call replaces the options it names and switches `aggregate_stats` off unless it
+    names it; an option that does not exist raises MXNetError.
+
     Parameters
     ----------
     **kwargs
-        `filename` (default profile.json), `profile_all`, `profile_symbolic`, `profile_imperative`, `profile_memory`,
-        `profile_api`, `aggregate_stats` (for `dumps`), `continuous_dump` and `dump_period`.
+        `filename` (default 'profile.json'): the trace, which chrome://tracing and Perfetto show.
+        `profile_symbolic` (default False): record torch's own operators and GPU kernels below MXNet's operators, which
+        are always recorded. `profile_memory` (default False): record the memory in use after each operator.
+        `profile_all` switches both on. `aggregate_stats` (default False): count calls and times, which `dumps` prints
+        as a table. `profile_imperative`, `profile_api`, `continuous_dump` and `dump_period` are accepted and have no
+        effect.
 
     Examples
     --------
@@ -411,6 +418,9 @@ def _rows(rows, heads, keys):
 class Domain:
     """A group of tasks, frames, counters and markers.
 
+    The objects of a domain appear together in the trace, apart from the operators. `new_task`, `new_frame`,
+    `new_counter` and `new_marker` make them.
+
     Parameters
     ----------
     name : str
@@ -554,6 +564,9 @@ class _Span:
 class Task(_Span):
     """A piece of work of a domain, from `start` to `stop`.
 
+    It appears as a bar in the trace, under the name of its domain. Tasks may overlap; start and stop one again to
+    record another bar.
+
     Parameters
     ----------
     domain : Domain
@@ -592,6 +605,9 @@ class Frame(_Span):
 class Event(_Span):
     """A piece of work without a domain.
 
+    It is recorded like a Task, in the thread that starts it: use it to mark a phase of the program, such as loading
+    data.
+
     Parameters
     ----------
     name : str
@@ -612,6 +628,9 @@ class Event(_Span):
 
 class Counter:
     """A number that changes over time.
+
+    The trace draws it as a curve: the length of a queue, the number of samples, the memory in use. `+=`, `-=`,
+    `increment`, `decrement` and `set_value` change it.
 
     Parameters
     ----------
@@ -706,6 +725,9 @@ _SCOPES = {"global": "g", "process": "p", "thread": "t", "task": "t", "marker": 
 
 class Marker:
     """A moment in time.
+
+    It appears as a vertical line in the trace. `mark` takes the scope of the line: 'process', 'thread', 'task' or
+    'global'.
 
     Parameters
     ----------

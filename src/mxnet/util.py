@@ -119,6 +119,8 @@ class _Switch:
 def set_np_shape(active):
     """Switch NumPy's shapes on or off, in which () is a number and 0 is a size.
 
+    The setting belongs to the thread. `np_shape` sets it for a block of code and restores it at the end.
+
     Parameters
     ----------
     active : bool
@@ -159,6 +161,9 @@ def is_np_shape():
 def np_shape(active=True):
     """A scope in which NumPy's shapes are on.
 
+    In MXNet's classic shapes, 0 stands for an unknown length and `()` for an unknown shape, so there are no
+    zero-dimensional and no empty arrays. Inside this scope both exist, as in NumPy; unknown lengths are written -1.
+
     Parameters
     ----------
     active : bool, default True
@@ -195,6 +200,9 @@ def is_np_array():
 
 def np_array(active=True):
     """A scope in which Gluon and the data loaders make `mx.np` arrays.
+
+    Outside it, layers and loaders return classic `mx.nd` arrays. It usually goes together with `np_shape`:
+    `npx.set_np()` switches both on for the program.
 
     Parameters
     ----------
@@ -292,6 +300,9 @@ def use_np_array(func):
 def use_np(func):
     """A function or class that always runs with NumPy's shapes and `mx.np` arrays.
 
+    Use it on a block whose `hybrid_forward` calls `F.np` and `F.npx`, so that it runs in programs that have not called
+    `npx.set_np()`. Every method of a class is decorated.
+
     Parameters
     ----------
     func : callable or class
@@ -370,12 +381,11 @@ def set_module(module):
     'mxnet.mine'
     """
 
-    def decorator(func):
-        if module is not None:
-            func.__module__ = module
+    def moved(func):
+        func.__module__ = func.__module__ if module is None else module
         return func
 
-    return decorator
+    return moved
 
 
 _DTYPES = ("int8", "uint8", "int32", "int64", "float16", "float32", "float64")

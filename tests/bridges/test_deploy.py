@@ -7,6 +7,7 @@ import pytest
 
 import mxnet as mx
 from mxnet import nd
+from mxnet._core.writes import WRITES, Watch
 from mxnet.deploy import Predictor
 
 
@@ -119,3 +120,19 @@ def test_a_failed_reshape_changes_nothing(checkpoint):
     with pytest.raises(mx.MXNetError, match="Error in operator fc"):
         predictor.reshape({"data": (2, 3, 9, 8)})
     assert predictor.forward(data=images(0)).get_output().shape == (2, 3)
+
+
+def test_parameters_are_compared_again_only_after_a_write():
+    """A comparison of all parameters in each prediction costs as much as a small network itself."""
+    symbol = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc")
+    params = {"fc_weight": nd.ones((3, 4)), "fc_bias": nd.zeros(3)}
+    predictor = mx.deploy.Predictor.from_symbol(symbol, params, {"data": (2, 4)})
+    watch = Watch(predictor._params.values())
+    watch.looked(WRITES.now())
+    row = np.ones((2, 4), "float32")
+    for _ in range(3):
+        assert (predictor.forward(data=row).get_output(0) == 4).all()
+        assert watch.untouched()
+    params["fc_weight"][:] = 2
+    assert not watch.untouched()
+    assert (predictor.forward(data=row).get_output(0) == 8).all()

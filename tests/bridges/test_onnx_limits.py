@@ -225,3 +225,70 @@ def test_a_name_that_is_no_text(tmp_path):
     for read in (mx.contrib.onnx.import_model, mx.contrib.onnx.get_model_metadata):
         with pytest.raises(mx.MXNetError, match=r"NodeProto\.input is no text in UTF-8: b'd\\xf8ta'"):
             read(str(path))
+
+
+def texts(*values):
+    return helper.make_tensor("c0", TensorProto.STRING, [len(values)], [value.encode() for value in values])
+
+
+def with_texts(nodes, outputs):
+    graph = helper.make_graph(nodes, "g", [], [onnx.ValueInfoProto(name=name) for name in outputs], [texts("a" * 40)])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)])
+
+
+def chain(levels):
+    """Functions that each call the next one, the last one an operator."""
+    versions = [helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)]
+    names = [*((f"F{level}", "mine") for level in range(1, levels)), ("Relu", "")]
+    functions = [
+        helper.make_function("mine", f"F{level}", ["a"], ["b"], [helper.make_node(name, ["a"], ["b"], domain=domain)],
+                             versions)
+        for level, (name, domain) in enumerate(names)
+    ]  # fmt: skip
+    return model([helper.make_node("F0", ["x"], ["y"], domain="mine")], ["y"], (), functions, [("x", [2])])
+
+
+def many(op, count, elements, **attrs):
+    """The same node of a large constant again and again."""
+    large = helper.make_node("ConstantOfShape", ["n"], ["a"], value=numpy_helper.from_array(np.ones(1, np.float32)))
+    nodes = [helper.make_node(op, ["a"], [f"y{i}"], **attrs) for i in range(count)]
+    return model([large, *nodes], ["y0"], [("n", np.array([elements]))])
+
+
+LONG = {
+    "a pattern that goes back and forth": with_texts([node("RegexFullMatch", ["c0"], pattern="(a+)+b")], ["y"]),
+    "a text joined with itself": with_texts(
+        [helper.make_node("StringConcat", [f"c{i}"] * 2, [f"c{i + 1}"]) for i in range(40)], ["c40"]),
+    "grams as long as an attribute says": one(
+        "TfIdfVectorizer", np.ones(60, np.int64), max_gram_length=2**31, max_skip_count=2**31, min_gram_length=1,
+        mode="TF", ngram_counts=[0], ngram_indexes=[0], pool_int64s=[1]),
+    "many sums of a large constant": many("ReduceSum", 3000, 20_000_000),
+    "a function that Python computes": many("Erf", 1, 20_000_000),
+    "a window as large as an attribute says": many("MaxPool", 1, 4, kernel_shape=[2**31]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("file", LONG.values(), ids=LONG)
+def test_constants_that_take_long_are_not_computed(file):
+    """They stay in the graph, or are refused if MXNet has no such operator."""
+    start = time.process_time()
+    try:
+        GraphProto().from_onnx(file)
+    except mx.MXNetError:
+        pass
+    assert time.process_time() - start < 2
+
+
+def test_functions_that_call_each_other_on_many_levels():
+    with pytest.raises(mx.MXNetError, match="functions call each other on more than 100 levels"):
+        GraphProto().from_onnx(chain(3000))
+    symbol, _, _ = GraphProto().from_onnx(chain(50))
+    assert symbol.list_arguments() == ["x"]
+
+
+def test_a_shape_of_more_dimensions_than_any_array_has():
+    """Each of 131,074 dimensions became a node of the graph."""
+    shape = np.ones(131_074, np.int64)
+    file = model([node("Expand", ["x", "c0"])], ["y"], [("c0", shape)], inputs=[("x", [1])])
+    with pytest.raises(mx.MXNetError, match="node huge .*a shape of 131074 dimensions is not possible"):
+        GraphProto().from_onnx(file)

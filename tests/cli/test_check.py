@@ -146,3 +146,14 @@ def test_names_in_the_table_of_differences_exist():
     plain = [p for pattern, _ in DIFFERENT for p in pattern.split("|mxnet") if "(" not in p]
     names = ["mxnet" + p.removeprefix("mxnet").replace("\\.", ".") for p in plain]
     assert names and [name for name in names if follow(name).missing] == []
+
+
+@pytest.mark.parametrize("name, data", [
+    ("a.py", "x = " + "-" * 100_000 + "1"), ("b.py", "(" * 100_000), ("c.py", "x" + ".y" * 50_000),
+    ("a.ipynb", "[" * 100_000), ("b.ipynb", '{"cells": 5}'), ("c.ipynb", '{"cells": [5]}'),
+    ("d.ipynb", '{"cells": [{"cell_type": "code", "source": 5}]}'), ("e.ipynb", '{"cells": [], "worksheets": [3]}'),
+], ids=lambda text: text[:40])  # fmt: skip
+def test_hostile_programs_are_told_without_a_traceback(tmp_path, capsys, name, data):
+    (tmp_path / name).write_text(data)
+    assert main(["check", str(tmp_path / name)]) == 2
+    assert "unread" in capsys.readouterr().out

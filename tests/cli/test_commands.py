@@ -78,7 +78,8 @@ def test_tools_tell_their_faults_in_a_line(tmp_path, monkeypatch, capsys):
     assert main(["im2rec", str(tmp_path / "nowhere" / "x"), str(tmp_path), "--list"]) == 1
     assert capsys.readouterr().err.startswith("remx im2rec: [Errno 2] No such file or directory")
     assert main(["im2rec", str(tmp_path / "x"), str(tmp_path), "--list"]) == 0
-    monkeypatch.setitem(sys.modules, "cv2", None)
+    for name in ("cv2", "mxnet._core.shims.opencv"):  # as without OpenCV and Pillow
+        monkeypatch.setitem(sys.modules, name, None)
     assert main(["im2rec", str(tmp_path / "x"), str(tmp_path), "--quiet"]) == 1
     assert "pip install 'remx[image]'" in capsys.readouterr().err
 
@@ -101,7 +102,7 @@ def test_summary(prefix, capsys):
     assert f"Total params: {4 * 9 + 4 + 2 * 4 + 144 * 10 + 10}" in out
     assert main(["summary", prefix]) == 0
     out = capsys.readouterr().out
-    assert "--shape data=" in out
+    assert "(assumed; give --shape for another)" in out
     count = 4 * 9 + 4 + 4 * 4 + 144 * 10 + 10
     assert out.endswith(f"net-0003.params: 8 arrays, {count:,} numbers, {4 * count:,} bytes\n")
 

@@ -1,6 +1,7 @@
 """`remx convert` on damaged and hostile files of every kind: one sentence, exit code 1, nothing written."""
 
 import random
+import zipfile
 
 import numpy as np
 import pytest
@@ -89,6 +90,46 @@ def test_what_no_reader_foresaw_is_a_sentence(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(convert._READERS, ".npz", fail)
     assert main(["convert", str(tmp_path / "a.npz"), str(tmp_path / "out.params")]) == 1
     assert "a.npz: ZeroDivisionError: by zero" in capsys.readouterr().err
+
+
+def torch_file(path, pickled):
+    """A file of torch's with another pickle in it."""
+    torch.save({"a": torch.ones(2)}, path)
+    with zipfile.ZipFile(path) as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    with zipfile.ZipFile(path, "w") as file:
+        for name, data in members.items():
+            file.writestr(name, pickled if name.endswith("data.pkl") else data)
+
+
+KEY = b"}" + b")" + b"2\x86" * 60 + b"K\x01s."  # {tuples that hold each other twice, on 60 levels: 1}
+
+
+def test_a_pickle_of_torch_whose_key_takes_years_to_hash(tmp_path, capsys):
+    torch_file(tmp_path / "zip.pt", b"\x80\x02" + KEY)
+    torch.save({"a": torch.ones(2)}, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
+    data = (tmp_path / "old.pt").read_bytes()
+    at = data.index(b"\x80\x02}q\x00", data.index(b"type_sizes"))  # the objects come after the facts of the system
+    (tmp_path / "old.pt").write_bytes(data[:at] + b"\x80\x02" + KEY + data[at:])
+    for name in ("zip", "old"):
+        assert main(["convert", str(tmp_path / f"{name}.pt"), str(tmp_path / "out.params")]) == 1
+        assert "hold each other too many times" in capsys.readouterr().err
+
+
+def test_tensors_of_torch_that_are_not_dense(tmp_path, capsys):
+    sparse = torch.sparse_coo_tensor(torch.zeros((2, 1), dtype=torch.long), torch.ones(1), (10**6, 10**6))
+    tensors = sparse, torch.empty(3, device="meta"), torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8)
+    for tensor in tensors:
+        torch.save({"a": tensor}, tmp_path / "a.pt")
+        assert main(["convert", str(tmp_path / "a.pt"), str(tmp_path / "out.params")]) == 1
+        said = capsys.readouterr().err
+        assert said.startswith("remx convert: ") and "Error: " not in said, said
+
+
+def test_tensors_of_torch_whose_names_are_no_texts(tmp_path, capsys):
+    torch.save({1: torch.ones(2)}, tmp_path / "a.pt")
+    assert main(["convert", str(tmp_path / "a.pt"), str(tmp_path / "out.params")]) == 1
+    assert "a.pt: 1 is no name of a tensor" in capsys.readouterr().err
 
 
 def test_tensors_that_repeat_one_number_take_no_memory(tmp_path, capsys):

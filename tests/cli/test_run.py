@@ -53,6 +53,19 @@ def test_a_program_with_the_names_of_its_time(tmp_path):
     )
 
 
+def test_numbers_are_read_from_bytes_as_before(tmp_path):
+    """MNIST's readers of old programs: a copy that can be written, while text with a separator is read as today."""
+    program = "import numpy as np\na = np.fromstring(b'\\1\\2', dtype=np.int8)\na[0] = 5\n"
+    program += "print(a, np.fromstring('1 2', sep=' '))"
+    (tmp_path / "old.py").write_text(program)
+    done = run("old.py", cwd=tmp_path)
+    assert done.stdout == "[5 2] [1. 2.]\n"
+    assert "names of older versions were used: numpy.fromstring;" in done.stderr
+    (remark,) = remarks_on(program)
+    assert (remark.line, remark.kind, remark.name) == (2, "old", "numpy.fromstring")
+    assert "write numpy.frombuffer(…).copy()" in remark.reason
+
+
 def test_a_module_and_a_program_that_needs_nothing(tmp_path):
     (tmp_path / "pack").mkdir()
     (tmp_path / "pack" / "__init__.py").write_text("")

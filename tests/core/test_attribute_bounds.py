@@ -73,3 +73,11 @@ def test_attributes_of_64_bits():
     assert nd.eye(2, k=2**40).asnumpy().tolist() == [[0, 0], [0, 0]]
     drawn = nd.random.randint(2**40, 2**40 + 5, shape=(20,), dtype="int64").asnumpy()
     assert ((drawn >= 2**40) & (drawn < 2**40 + 5)).all()
+
+
+@pytest.mark.parametrize("levels", [900, 50_000])
+def test_brackets_in_brackets(levels):
+    node = {"op": "Pooling", "name": "y", "inputs": [[0, 0, 0]], "attrs": {"kernel": "(" * levels + ")" * levels}}
+    nodes = [{"op": "null", "name": "x", "inputs": []}, node]
+    with pytest.raises(mx.MXNetError, match="Invalid Parameter format for kernel"):
+        sym.load_json(json.dumps({"nodes": nodes, "arg_nodes": [0], "heads": [[1, 0, 0]]}))

@@ -88,3 +88,19 @@ def test_words_in_the_environment(monkeypatch):
     monkeypatch.setenv("MXNET_SOME_WORD", "three")
     with pytest.raises(mx.MXNetError, match="MXNET_SOME_WORD must be one of one, two, got 'three'"):
         choice("MXNET_SOME_WORD", ("one", "two"), "one")
+
+
+def test_classes_that_carry_a_metaclass_for_python_2_and_3():
+    class Ordered(type):
+        @classmethod
+        def __prepare__(cls, name, bases):
+            return {"bases_seen": bases}
+
+    class Parent:
+        pass
+
+    class Child(mx.base.with_metaclass(Ordered, Parent)):
+        number = 3
+
+    assert type(Child) is Ordered and Child.__mro__ == (Child, Parent, object)
+    assert Child.bases_seen == (Parent,) and Child.number == 3

@@ -66,3 +66,13 @@ def test_published_embeddings_come_from_the_first_mirror_or_from_mxnet(monkeypat
     assert text.embedding.GloVe._get_pretrained_file_url("glove.6B.50d.txt").startswith("https://one/gluon/embeddings/")
     monkeypatch.setenv("MXNET_GLUON_REPO", "")
     assert text.embedding.GloVe._get_pretrained_file_url("glove.6B.50d.txt").startswith("https://apache-mxnet.")
+
+
+@pytest.mark.parametrize("data, words", [
+    (b"\xff\xfe 1 2\n", "codec can't decode"), (b"a 1 2\nb x y\n", "line 2: could not convert"),
+    (b"", "holds no vectors"), (b"1000000000 1000000000\n", "holds no vectors"),
+])  # fmt: skip
+def test_embedding_files_that_are_none(tmp_path, data, words):
+    (tmp_path / "vectors.txt").write_bytes(data)
+    with pytest.raises(mx.MXNetError, match=words):
+        mx.contrib.text.embedding.CustomEmbedding(str(tmp_path / "vectors.txt"))

@@ -58,6 +58,15 @@ def test_custom_parts():
     assert last < first
 
 
+@pytest.mark.minutes
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [("mlp", 0.91, 0.96), ("softmax_regression", 0.87, 0.92), ("gradient_accumulation", 0, 1e-5)],
+)
+def test_full_forms_reach_what_their_docstrings_state(name, least, most):
+    assert least <= importlib.import_module(name).main([]) <= most
+
+
 def test_multi_device_keeps_the_copies_equal():
     assert run("multi_device") < 1e-6
 

@@ -132,3 +132,42 @@ def test_the_test_utilities_unpack_the_same_way(tmp_path, monkeypatch):
         get_zip_data(str(tmp_path / "bad"), "https://host/evil.zip", "a.zip")
     get_bz2_data(str(tmp_path / "text"), "words", "https://host/words.bz2", "words.bz2")
     assert below(tmp_path / "text") == ["words"] and below(tmp_path / "bad") == ["a.zip"]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_compressions_that_cannot_be_bounded_are_refused(tmp_path, method):
+    """zipfile decompresses all that it has read of these in one call: 2 KB of bzip2 became 3 GB."""
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", method) as file:
+        file.writestr("a", bytes(1 << 20))
+    for call in (lambda: archives.extract(tmp_path / "a.zip", {"a": None}, tmp_path / "out"),
+                 lambda: archives.extract_all(tmp_path / "a.zip", tmp_path / "out")):  # fmt: skip
+        with pytest.raises(MXNetError, match=f"its member a is compressed by method {method}"):
+            call()
+    assert below(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize("make", [zipped, tarred])
+@pytest.mark.parametrize("names, words", [
+    (("a", "a/b"), "the archive is damaged"), (("a/b", "a"), "the archive is damaged"),
+    (("n" * 300,), "name is too long: .*nnn"),
+])  # fmt: skip
+def test_names_that_no_folder_can_hold(tmp_path, make, names, words):
+    archive = make(tmp_path / "archive", dict.fromkeys(names, b"x"))
+    with pytest.raises(MXNetError, match=words):
+        archives.extract_all(archive, tmp_path / "out")
+
+
+def test_a_zip_member_without_a_name(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+        info = zipfile.ZipInfo("x")
+        info.filename = ""
+        file.writestr(info, b"x")
+    with pytest.raises(MXNetError):
+        archives.extract_all(tmp_path / "a.zip", tmp_path / "out")
+
+
+def test_a_folder_that_cannot_be_made_is_no_damage(tmp_path):
+    archive = zipped(tmp_path / "a.zip", {"a": b"x"})
+    (tmp_path / "out").write_bytes(b"a file")
+    with pytest.raises(FileExistsError):
+        archives.extract_all(archive, tmp_path / "out")

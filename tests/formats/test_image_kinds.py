@@ -114,6 +114,9 @@ def test_segments_of_a_jpeg():
     assert image_damage.jpeg(jpeg()) is None and image_damage.jpeg(jpeg(500)) is None
     assert image_damage.jpeg(jpeg(501)) == "it has more than 500 scans"
     assert image_damage.jpeg(jpeg(0)) == "it has no scan"
+    wide = b"\xff\xc9\0\x11\x08" + (6000).to_bytes(2, "big") * 2 + bytes(10)
+    assert image_damage.jpeg(jpeg(32, frame=wide)) is None
+    assert image_damage.jpeg(jpeg(33, frame=wide)) == "it has 33 scans of 6000 x 6000 pixels"
     assert "without an end marker" in image_damage.jpeg(jpeg(end=b""))
     assert image_damage.jpeg(jpeg(end=b"\xff\xd0\xff\xc0\xff\xff\xff\xd9")) is None  # restarts, damage, padding
     assert "claims 1 bytes" in image_damage.jpeg(b"\xff\xd8\xff\xe0\0\x01")

@@ -1,7 +1,10 @@
 """Image lists: what a line holds, and what is none."""
 
+import os
+
 import pytest
 
+import mxnet as mx
 from mxnet._formats.image_lists import entries
 from mxnet.base import MXNetError
 
@@ -44,3 +47,16 @@ def test_the_least_index(tmp_path):
 def test_missing(tmp_path):
     with pytest.raises(FileNotFoundError):
         list(entries(str(tmp_path / "nowhere.lst")))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes in folders are POSIX's")
+@pytest.mark.parametrize("name", ["/dev/zero", "pipe"])
+def test_a_list_that_names_a_device_or_a_pipe(tmp_path, name):
+    """The one took all memory, the other waited for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "a.lst").write_text(f"0\t1\t{name}\n")
+    listed = {"path_imglist": str(tmp_path / "a.lst"), "path_root": str(tmp_path)}
+    dataset = mx.gluon.data.vision.ImageListDataset(str(tmp_path), "a.lst")
+    for read in (lambda: next(mx.image.ImageIter(1, (3, 8, 8), **listed)), lambda: dataset[0]):
+        with pytest.raises(MXNetError, match=f"{name} is a device, a pipe or a socket"):
+            read()

@@ -93,3 +93,13 @@ def test_cut_at_every_byte(tmp_path):
     for cut in range(0, len(data), 7):
         with pytest.raises(MXNetError):
             npz.read(stored(tmp_path, data[:cut]))
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_compressions_that_numpy_does_not_write(tmp_path, method):
+    """What zipfile decompresses of them at a time has no bound."""
+    memory = io.BytesIO()
+    with zipfile.ZipFile(memory, "w", method) as file:
+        file.writestr("a.npy", member((3,), bytes(12)))
+    with pytest.raises(MXNetError, match=f"a.npy is compressed by method {method}; only stored and deflated"):
+        npz.read(stored(tmp_path, memory.getvalue()))

@@ -147,6 +147,8 @@ def test_another_horovod_is_not_replaced(tmp_path):
         (["-np", "3", "-H", "a:1,b:1", "true"], "3 processes need more slots than the 2 of the hosts"),
         (["-np", "3", "-H", "a:2,b:2", "true"], "all hosts must run the same number of processes, not a:2, b:1"),
         (["-np", "2", "-H", "a:x", "true"], "hosts are written host:slots, not a:x"),
+        (["-np", "2", "-hostfile", "/no/such/file", "true"], "the host file /no/such/file cannot be read"),
+        (["-np", "2", "-hostfile", sys.executable, "true"], "cannot be read: 'utf-8' codec"),
         (["--min-np", "1", "-np", "2", "true"], "--min-np and --max-np need --host-discovery-script"),
         (["--min-np", "3", "--max-np", "2", "--host-discovery-script", "true", "true"], "cannot be"),
         (["true"], "say how many processes and which program"),

@@ -4,6 +4,7 @@ import logging
 import os
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -79,7 +80,18 @@ def test_training_that_waits_for_a_part_of_a_program(fresh):
     with pytest.raises(RuntimeError), fresh[0].waiting():
         assert used(module(), 1) == [True]
         raise RuntimeError
-    assert not fresh[0].waits and used(CompiledModule("rnn.lstm_kernels", any_processor), 1) == [False]
+    assert used(CompiledModule("rnn.lstm_kernels", any_processor), 1) == [False]
+
+
+def test_training_of_other_threads_does_not_wait(fresh):
+    code, results = module(), {}
+    with fresh[0].waiting():
+        other = threading.Thread(target=lambda: results.update(other=used(code, 3)))
+        other.start()
+        other.join()
+        results["here"] = used(code, 3)
+    assert results == {"other": [False] * 3, "here": [True] * 3}
+    assert used(code, 3) == [False] * 3  # they change over at the fixed point, although the code is loaded
 
 
 def test_a_line_after_a_second(fresh, caplog, tmp_path):

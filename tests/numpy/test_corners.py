@@ -226,6 +226,15 @@ def test_along_an_axis_an_array_without_axes_stays_as_it_is(place, axis):
             np.insert(np.array(3.0), place, np.array([5.0, 6.0]), axis=axis)
 
 
+@pytest.mark.parametrize("place", [slice(1, -2, -1), slice(5, 2, 1), slice(2, 5, -1), slice(8, 8)], ids=str)
+def test_a_slice_without_places_inserts_nothing(place):
+    """As in MXNet and NumPy."""
+    data = np.arange(10, dtype="float32")
+    assert np.insert(data, place, np.array([])).tolist() == data.tolist()
+    table = np.arange(6, dtype="int32").reshape(3, 2)
+    assert np.insert(table, slice(-5, -1, -1), np.ones((3, 1), dtype="int32"), axis=1).tolist() == table.tolist()
+
+
 def test_counts_of_an_array_without_axes():
     three = np.array(3, dtype="int32")
     assert np.bincount(three).tolist() == [0, 0, 0, 1]

@@ -243,7 +243,8 @@ class Server:
 
     def __enter__(self):
         code = "import sys; sys.path.insert(0, sys.argv[1]); from reliability import resume_runs; resume_runs.serve()"
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        # the first training on a machine begins with torch's operators: each process would begin so anew
+        environment = {"MXNET_KERNELS": "wait", **os.environ, "OMP_NUM_THREADS": "1"}
         self.process = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-c", code, TESTS], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, env=environment,

@@ -8,6 +8,7 @@ threads must stay as they are. After each round no process, no shared memory and
 
 import contextlib
 import glob
+import http.client
 import json
 import os
 import pathlib
@@ -199,7 +200,7 @@ class Service:
             if error.code < 500:
                 raise Wrong(f"the server answers {error.code}: {error.read()[:200]}") from None
             return None  # it is not ready yet
-        except (OSError, ValueError):  # refused, reset, or cut off in the middle of the answer
+        except (OSError, ValueError, http.client.HTTPException):  # refused, reset, or cut off in the answer or its head
             return None
 
     def round(self, rng):

@@ -2,8 +2,10 @@
 
 import os
 import pathlib
+import socket
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -77,3 +79,22 @@ def test_a_wrong_answer_is_seen(monkeypatch):
     service.process.wait()
     with pytest.raises(soak.Wrong, match="the server is silent, exit code 0"):
         service._compare(2.0, killed=False)
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"HTTP/1.1 200 OK\r\nContent-Le", b"HTTP/1.1 200 OK\r\nContent-Length: 141\r\n\r\n"]
+)
+def test_an_answer_that_is_cut_off_counts_as_none(sent):
+    service = soak.Service("prefix", lambda value: [value])
+    with socket.create_server(("127.0.0.1", service.port)) as listener:
+
+        def answer():
+            sock, _ = listener.accept()
+            with sock:
+                sock.recv(1 << 16)
+                sock.sendall(sent)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        assert service.ask(1.0) is None
+        thread.join()

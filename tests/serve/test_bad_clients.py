@@ -1,9 +1,12 @@
 """Clients that are silent, send heads without end, do not read, or ask for more than their bytes are worth."""
 
 import json
+import os
+import random
 import socket
 import time
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import numpy as np
@@ -17,6 +20,7 @@ from mxnet.serve.settings import Settings
 INFER = "/v2/models/net/infer"
 X = np.ones((1, 6), "float32")
 ONE = {"inputs": [tensor(X)]}
+ROUNDS = int(os.environ.get("SERVE_ROUNDS", "60"))  # requests of each client between bad ones
 
 
 @pytest.fixture
@@ -150,3 +154,63 @@ def test_a_length_of_many_digits(address):
     headers = {"Inference-Header-Content-Length": "9" * 5000}
     answer = requests.post(address + INFER, b"{}", headers=headers, timeout=60)
     assert answer.status_code == 400 and len(answer.text) < 1100
+
+
+def request_in_bytes(row, binary_output):
+    """(body, headers) of a good request."""
+    item = tensor(row, parameters={"binary_data_size": row.nbytes})
+    head = json.dumps({"inputs": [item], "parameters": {"binary_data_output": binary_output}}).encode()
+    return head + row.tobytes(), {"Inference-Header-Content-Length": str(len(head))}
+
+
+def damaged(choose, body, headers):
+    """A request with bytes that were changed, cut off, repeated or added, or with another length."""
+    body, kind = bytearray(body), choose.randrange(5)
+    if kind == 0:
+        for _ in range(choose.randint(1, 8)):
+            body[choose.randrange(len(body))] = choose.randrange(256)
+    elif kind == 1:
+        del body[choose.randrange(len(body)) :]
+    elif kind == 2:
+        body += body[: choose.randrange(len(body))]
+    elif kind == 3:
+        begin = choose.randrange(len(body))
+        del body[begin : begin + choose.randint(1, 20)]
+    else:
+        headers = {name: str(choose.choice([0, 1, len(body), len(body) + 1, -1, "x"])) for name in headers}
+    return bytes(body), headers
+
+
+def sum_in(answer):
+    """The second output of an answer to `request_in_bytes`."""
+    length = answer.headers.get("Inference-Header-Content-Length")
+    head = json.loads(answer.content[: int(length)] if length else answer.content)
+    sizes = [item.get("parameters", {}).get("binary_data_size", 0) for item in head["outputs"]]
+    if not length:
+        return head["outputs"][1]["data"]
+    return np.frombuffer(answer.content[int(length) + sizes[0] :], "float32").tolist()
+
+
+def test_bad_requests_beside_good_ones_change_no_answer(address):
+    """Clients with numbers of their own, each with damaged requests between the good ones; some hang up."""
+
+    def client(number):
+        choose, wrong = random.Random(number), []
+        with requests.Session() as session:
+            for n in range(ROUNDS):
+                rows = np.full((choose.randint(1, 3), 6), 1000 * number + n, "float32")
+                request = request_in_bytes(rows, choose.random() < 0.5)
+                body, headers = damaged(choose, *request)
+                bad = session.post(address + INFER, body, headers=headers, timeout=60)
+                if bad.status_code not in (200, 400):  # damage may leave a request that means something
+                    wrong.append((bad.status_code, bad.text))
+                if choose.random() < 0.2:
+                    with connected(address, HEAD + b"content-length: 100\r\n\r\n" + body[:50]):
+                        pass
+                good = session.post(address + INFER, request[0], headers=request[1], timeout=60)
+                if good.status_code != 200 or sum_in(good) != [6.0 * (1000 * number + n)] * len(rows):
+                    wrong.append((good.status_code, good.content))
+        return wrong
+
+    with ThreadPoolExecutor(6) as clients:
+        assert not [wrong for found in clients.map(client, range(1, 7)) for wrong in found]

@@ -81,10 +81,19 @@ def test_what_was_accepted_is_answered_before_the_end(prefix):
         process.wait()
 
 
-def test_a_port_that_is_none(prefix, capsys):
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--port", "70000", "'70000' is no port"),
+        ("--timeout", "inf", "'inf' is not a number of seconds"),
+        ("--max-delay", "nan", "'nan' is not a number of seconds"),
+        ("--name", "a/b", "a name has no slash"),
+    ],
+)
+def test_options_that_mean_nothing(prefix, capsys, option, value, said):
     with pytest.raises(SystemExit):
-        main(["serve", prefix, "--shape", "1,6", "--port", "70000"])
-    assert "'70000' is no port" in capsys.readouterr().err
+        main(["serve", prefix, "--shape", "1,6", option, value])
+    assert said in capsys.readouterr().err
 
 
 def test_packages_that_are_missing(prefix, monkeypatch, capsys):
@@ -100,6 +109,7 @@ def test_packages_that_are_missing(prefix, monkeypatch, capsys):
         (["{folder}/net"], "give the shape of every input"),
         (["{folder}/net", "--shape", "x=1,6"], "the network has no input x"),
         (["{folder}/net", "--shape", "1,6", "--epoch", "7"], "net-0007.params"),
+        (["{folder}/net", "--shape", "1,6", "--type", "x=int8"], "--type: the network has no input x; it has data"),
         (["{folder}/net", "--shape", "1,7"], "Provided = [4,6], inferred shape=[4,7]"),
     ],
 )

@@ -62,6 +62,11 @@ def test_health_and_metadata(address):
         assert body["outputs"][1] == {"name": "sum_output", "datatype": "FP32", "shape": [-1]}
     assert get("/ping").json() == {"status": "Healthy"}
     assert get("/models").json()["models"][0]["modelName"] == "net"
+    assert get("/models/net").json()[0]["modelVersion"] == get("/models/net/2").json()[0]["modelVersion"] == "2"
+    assert get("/models/net/7").status_code == 404 and get("/models/x").json()["type"] == "ModelNotFoundException"
+    for body in (None, {"ready": True}):  # the model repository extension, as tritonclient asks for it
+        [found] = requests.post(address + "/v2/repository/index", json=body).json()
+        assert found == {"name": "net", "version": "2", "state": "READY", "reason": ""}
 
 
 def test_predictions_of_the_older_servers(address, expected):
@@ -107,6 +112,10 @@ BAD = [
     ({"inputs": [tensor(X, parameters={"binary_data_size": 72})]}, "72 bytes are needed"),
     ({"inputs": [tensor(X, parameters=[])]}, "parameters must be a JSON object"),
     ({"inputs": [tensor(X)], "outputs": [{"name": "nothing"}]}, "there is no output 'nothing'"),
+    (
+        {"inputs": [tensor(X)], "outputs": [{"name": "prob_output", "parameters": {"classification": 2}}]},
+        "the extension classification is not available",
+    ),
     ({"inputs": [tensor(X)], "id": 7}, "id must be a text"),
     ({"inputs": [tensor(X, data=[float("nan")] * 18)]}, "NaN is not a number of JSON"),
     ({"inputs": [tensor(X, data=[-float("inf")] * 18)]}, "-Infinity is not a number of JSON"),

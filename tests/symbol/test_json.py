@@ -156,6 +156,15 @@ def test_casts_of_mixed_precision_stay_out_of_files():
     assert "amp_cast" in net.tojson(remove_amp_cast=False)
 
 
+def test_a_cast_that_is_an_output_stays_in_files():
+    """As real MXNet writes it: casts between operators are left out, that of the output is not."""
+    half = mx.sym.exp(mx.sym.amp_cast(mx.sym.var("x"), dtype="float16"), name="e")
+    wide = mx.sym.amp_cast(mx.sym.amp_cast(half, dtype="float32", name="one"), dtype="float64", name="two")
+    saved = json.loads(mx.sym.Group([wide, half]).tojson())
+    assert [node["name"] for node in saved["nodes"]] == ["x", "e", "two"]
+    assert saved["heads"] == [[2, 0, 0], [1, 0, 0]]
+
+
 def test_bodies_of_a_branch_must_fit():
     x = mx.sym.var("x")
     text = mx.sym.contrib.cond(mx.sym.sum(x) > 0, lambda: [x, x * 2], lambda: [x - 1, x * 3])[0].tojson()

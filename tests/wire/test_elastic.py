@@ -157,6 +157,7 @@ def test_which_hosts_run_how_many(hosts, most, found):
         (["-n", "1:4", "true"], "-n 1:4 needs --discovery COMMAND"),
         (["-n", "4:1", "--discovery", "true", "true"], "'4:1' is no number of workers"),
         (["-n", "x", "true"], "'x' is no number of workers"),
+        (["-n", "99999999", "true"], "'99999999' is no number of workers"),
         (["-n", "0", "true"], "'0' is no number of workers"),
         (["-n", "1:2", "--discovery", "true", "-H", "hosts", "true"], "leave -H out"),
         (["-n", "2", "-H", "/nothing/there", "true"], "the host file /nothing/there cannot be read"),

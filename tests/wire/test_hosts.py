@@ -110,3 +110,4 @@ def test_a_name_that_looks_like_an_option_is_none():
     for name in ("-oProxyCommand=touch x", "-oProxyCommand=touch x:22"):
         line = launching.ssh(name, "true")
         assert line[-2:] == ["-oProxyCommand=touch x", "true"] and line[-3] == "--"
+        assert "ConnectTimeout=20" in line  # else a host that does not answer is waited for for minutes

@@ -130,6 +130,8 @@ MODULES: dict[str, tuple[str, str]] = {
     "sklearn.cross_validation": ("sklearn.model_selection", "sklearn.model_selection"),
     "sklearn.grid_search": ("sklearn.model_selection", "sklearn.model_selection"),
 }
+# function -> the argument without which it is no longer accepted, and what to write instead of such a call
+CHANGED: dict[str, tuple[str, str]] = {"numpy.fromstring": ("sep", "numpy.frombuffer(…).copy()")}
 RAGGED = "arrays of lists of different lengths"  # noted under this name; instead: numpy.array(…, dtype=object)
 
 

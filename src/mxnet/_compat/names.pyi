@@ -29,5 +29,6 @@ _PIL_FILTERS: Any
 _IMAGES: Any
 OLD: dict[str, dict[str, Old]]
 MODULES: dict[str, tuple[str, str]]
+CHANGED: dict[str, tuple[str, str]]
 RAGGED: str
 def instead_of(dotted: str) -> str | None: ...

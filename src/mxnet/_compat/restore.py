@@ -134,8 +134,23 @@ def _with_ragged(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _with_binary(fromstring: Callable[..., Any], frombuffer: Callable[..., Any]) -> Callable[..., Any]:
+    """`numpy.fromstring` that reads bytes into a new array where no separator is given, as it did before 2.3."""
+
+    @functools.wraps(fromstring)
+    def call(string: Any, dtype: Any = float, count: int = -1, sep: str = "", **kwargs: Any) -> Any:
+        if sep:
+            return fromstring(string, dtype, count, sep, **kwargs)
+        _note("numpy.fromstring")
+        return frombuffer(string.encode() if isinstance(string, str) else string, dtype, count, **kwargs).copy()
+
+    return call
+
+
 def _restore_numpy() -> None:
     import numpy
+
+    _set(numpy, "fromstring", _with_binary(numpy.fromstring, numpy.frombuffer))
 
     for name in ("array", "asarray", "asanyarray"):
         _set(numpy, name, _with_ragged(getattr(numpy, name)))

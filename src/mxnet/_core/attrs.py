@@ -99,6 +99,8 @@ def literal(text: str) -> object:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         if word[:1] + word[-1:] in ("()", "[]"):
             parts = [p for p in word[1:-1].split(",") if p.strip()]
+            if any(bracket in part for part in parts for bracket in "()[]"):
+                raise ValueError(text) from None
             return tuple(literal(p) for p in parts)
         try:
             return float(word)  # inf, nan, 1e-5f

@@ -52,6 +52,10 @@ _NO_BRANCH = (
     "A symbol has no values yet, so Python cannot branch on it: use F.where or F.contrib.cond, "
     "or do not hybridize this block."
 )
+_NO_VALUES = (
+    "A symbol has no values yet: compute with its operators (F.…) only, or do not hybridize the block that makes "
+    "this call."
+)
 
 
 class NotImplementedForSymbol(_NotOffered):
@@ -61,9 +65,8 @@ class NotImplementedForSymbol(_NotOffered):
     reason = "is not implemented for Symbol and only available in NDArray."
 
     def __str__(self) -> str:
-        if self.function == "__bool__":  # an `if` in hybrid_forward
-            return f"{super().__str__()} {_NO_BRANCH}"
-        return super().__str__()
+        advice = _NO_BRANCH if self.function == "__bool__" else _NO_VALUES  # __bool__: an `if` in hybrid_forward
+        return f"{super().__str__()} {advice}"
 
 
 class NotSupportedForSparseNDArray(_NotOffered):

@@ -15,5 +15,17 @@ def load(need: str, extra: str, *modules: str, kind: type[Exception] = MXNetErro
 
 
 def opencv() -> ModuleType:
-    """OpenCV, which reads, writes and resizes images."""
-    return load("Images are decoded, encoded and resized with OpenCV, which cannot be imported", "image", "cv2")
+    """OpenCV, which reads, writes and resizes images; where it is missing, Pillow with the same functions."""
+    try:
+        return import_module("cv2")
+    except ImportError as missing:
+        try:
+            return import_module("mxnet._core.shims.opencv")
+        except ImportError:
+            need = "Images are decoded, encoded and resized with OpenCV (or Pillow), which cannot be imported"
+            raise MXNetError(f"{need}: pip install 'remx[image]' ({missing})") from missing
+
+
+def opencv_to_draw() -> ModuleType:
+    """OpenCV itself, for drawing."""
+    return load("Boxes are drawn with OpenCV, which cannot be imported", "image", "cv2")

@@ -10,8 +10,9 @@ def flatten(value: Any, kind: type, word: str, what: str) -> tuple[list[Any], Fo
     if isinstance(value, kind):
         count = len(value) if word == "Symbol" else 0
         return [value], count if count > 1 else 0
-    complaint = f"{what} must be (nested) list of {word}, but got {value} of type {type(value)}"
-    assert isinstance(value, (list, tuple)), complaint
+    assert isinstance(value, (list, tuple)), (  # the text prints arrays, which reads their values: only if it is needed
+        f"{what} must be (nested) list of {word}, but got {value} of type {type(value)}"
+    )
     flat: list[Any] = []
     formats: list[Format] = []
     for part in value:

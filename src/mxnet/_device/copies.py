@@ -83,8 +83,8 @@ def settle(tensor: Tensor) -> None:
 
 
 def can_pin() -> bool:
-    """Is there a device that reads pinned memory?"""
-    return torch.cuda.is_available()
+    """Is there a device that reads pinned memory? Not for a forked process, such as a worker of a DataLoader."""
+    return not torch.cuda._is_in_bad_fork() and torch.cuda.is_available()
 
 
 def pinned(source: Tensor) -> Tensor:

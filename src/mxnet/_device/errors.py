@@ -67,6 +67,8 @@ def explained(error: BaseException) -> str:
         return _out_of_memory(text)
     if "no kernel image" in text:
         return _unknown_gpu()
+    if torch.cuda._is_in_bad_fork() and ("CUDA" in text or is_late(error)):
+        return _FORKED
     if is_late(error):
         return _late(text)
     return _in_our_words(text)
@@ -77,6 +79,10 @@ _SENTENCES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (
         r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
         r"matrices of shapes (\1, \2) and (\3, \4) cannot be multiplied: the inner sizes \2 and \3 differ",
+    ),
+    (
+        r"running_mean should contain (\d+) elements not (\d+)",
+        r"data with \1 channels does not fit gamma, beta and moving statistics of \2 elements",
     ),
     (
         r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)",
@@ -101,6 +107,10 @@ _SENTENCES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
         r"Given groups=(\d+), weight of size (\[.*?\]), expected input(\[.*?\]) to have (\d+) channels, but got (\d+) "
         r"channels instead",
         r"data of shape \3 has \5 channels, the weight of shape \2 with num_group=\1 needs \4",
+    ),
+    (
+        r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)\)",
+        r"axis \3 does not exist: the axes of the input are numbered from \1 to \2",
     ),
     (
         r"\w+\(\): Expected reduction dim (-?\d+) to have non-zero size\.",
@@ -170,6 +180,13 @@ def _unknown_gpu() -> str:
         f"torch {torch.__version__} has no kernels for this GPU ({kind}, compute capability {capability}); install a "
         "build of torch for it: older GPUs need one for an older CUDA, see the selector on pytorch.org"
     )
+
+
+_FORKED = (
+    "a forked process, such as a worker of a DataLoader, cannot use a GPU that its parent process has used: let "
+    "datasets and transforms work on arrays of the CPU and copy the batches with as_in_context, or use threads "
+    "(DataLoader(thread_pool=True))"
+)
 
 
 def _late(text: str) -> str:

@@ -10,6 +10,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from operator import is_
 from typing import Any, NamedTuple
 
@@ -25,6 +26,10 @@ WARM_UPS = 3  # runs before a capture: libraries choose their algorithms and all
 MOST = 8  # signatures of one function, and so its graphs
 Run = Callable[[list[Tensor]], Sequence[Tensor]]
 _CAPTURES = threading.Lock()  # a process captures one graph at a time
+_C: Any = torch._C
+_END_ALLOCATION = "_cuda_endAllocateToPool"
+if not hasattr(_C, _END_ALLOCATION):  # torch 2.6
+    _END_ALLOCATION = "_cuda_endAllocateCurrentStreamToPool"
 
 
 class Captured(NamedTuple):
@@ -42,10 +47,16 @@ class CudaGraphs:
         self._streams: dict[torch.device, Any] = {}
 
     def capture(self, run: Callable[[], Sequence[Any]], device: torch.device, pool: Any = None) -> Captured:
-        """The work of `run` as a graph. Other threads may use the device meanwhile.
+        """The work of `run` as a graph. Other threads may use the device meanwhile."""
+        pool = pool or torch.cuda.graph_pool_handle()
+        try:
+            return self._captured(run, device, pool)
+        except RuntimeError:
+            self._recover(device, pool)
+            raise
 
-        torch's own scope does not give the stream back if a capture fails: the scopes around it do.
-        """
+    def _captured(self, run: Callable[[], Sequence[Any]], device: torch.device, pool: Any) -> Captured:
+        """torch's own scope does not give the stream back if a capture fails: the scopes around it do."""
         graph, stream = torch.cuda.CUDAGraph(), self._stream(device)
         with (
             torch.cuda.device(device),
@@ -53,7 +64,19 @@ class CudaGraphs:
             torch.cuda.graph(graph, pool, stream, capture_error_mode="thread_local"),
         ):
             results = run()
-        return Captured(graph.replay, results, graph.pool())
+        return Captured(graph.replay, results, pool)
+
+    def _recover(self, device: torch.device, pool: Any) -> None:
+        """Undo what a failed capture leaves behind in torch before 2.12, where it ends in the middle.
+
+        The allocator takes the capture for unfinished and never again frees memory that two streams have used. The
+        random generator refuses to draw outside of a graph until a capture has ended as it should: one is made.
+        """
+        with suppress(RuntimeError):  # newer versions have ended it
+            getattr(_C, _END_ALLOCATION)(device.index, pool)
+        number = torch.zeros(1, device=device)
+        with suppress(RuntimeError):
+            self._captured(lambda: [number.add_(1)], device, torch.cuda.graph_pool_handle())
 
     def _stream(self, device: torch.device) -> Any:
         if device not in self._streams:
@@ -150,8 +173,8 @@ class _Training(_Graph):
             return False
         try:
             return node.saved_tensors is not None
-        except RuntimeError:  # torch's word for a node that was freed
-            return False
+        except RuntimeError as error:  # freed; or an input was changed since, which does not concern a replay
+            return "already been freed" not in str(error)
 
     def __call__(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         return _Replay.apply(self, *tensors)  # type: ignore[no-any-return]

@@ -1,6 +1,7 @@
 """Archives from strangers: only the expected members come out, checked by size and hash before they get their names."""
 
 import bz2
+import errno
 import gzip
 import hashlib
 import io
@@ -22,8 +23,11 @@ RATIO, ALWAYS = 200, 16 << 20  # an archive may grow this much, and a small one 
 MOST_MEMBERS = 100_000
 _BLOCK = 1 << 20
 _PACKED = ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ", lzma.open))
+# The last three are names that no file system can hold: a file and a folder of one name.
 _DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, gzip.BadGzipFile,
-           NotImplementedError, UnicodeDecodeError, ValueError, RuntimeError)  # fmt: skip
+           NotImplementedError, UnicodeDecodeError, ValueError, RuntimeError, IndexError, FileExistsError,
+           NotADirectoryError, IsADirectoryError)  # fmt: skip
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class _Capped(io.RawIOBase):
@@ -100,6 +104,7 @@ def extract_all(
     """
     _check_hash(archive, sha1)
     left, paths = min(largest, _limit(archive)), []
+    os.makedirs(folder, exist_ok=True)
     with _damage_named(archive):
         for member, stream, size in _members(str(archive), lambda member: True, _limit(archive)):
             path = _inside(folder, member, archive)
@@ -159,6 +164,23 @@ def _damage_named(archive: Any) -> Iterator[None]:
         raise
     except _DAMAGE as error:
         raise MXNetError(f"{archive}: the archive is damaged ({type(error).__name__}: {error})") from error
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        raise MXNetError(f"{archive}: a member's name is too long: {str(error.filename)[:100]}...") from error
+
+
+def open_member(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
+    """The contents of a zip's member, if it is stored or deflated.
+
+    zipfile bounds what it decompresses at a time for deflate only: 2 KB of bzip2 become gigabytes in one call.
+    """
+    if info.compress_type not in _METHODS:
+        raise MXNetError(
+            f"{file.filename}: its member {info.filename} is compressed by method {info.compress_type}; only stored "
+            "and deflated members are read"
+        )
+    return file.open(info)
 
 
 def _members(archive: str, wanted: Callable[[str], bool], limit: int) -> Iterator[tuple[str, IO[bytes], int]]:
@@ -173,7 +195,7 @@ def _zipped(archive: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
                 kind = stat.S_IFMT(info.external_attr >> 16)
                 if kind not in (0, stat.S_IFREG):
                     raise MXNetError(f"{archive}: its member {info.filename} is a link or a device")
-                with file.open(info) as stream:
+                with open_member(file, info) as stream:
                     yield info.filename, stream, info.file_size
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._core.errors import MXNetError
+from .pickle_damage import damage
 
 PIXELS = 3072  # of an image: three channels of 32 x 32
 
@@ -60,7 +61,11 @@ def as_binary(path: str | os.PathLike[str], label_names: tuple[str, ...]) -> byt
     """A batch of the Python version as a file of the binary version has it: labels, then pixels, image by image."""
     try:
         with open(path, "rb") as file:
-            found = _Unpickler(io.BytesIO(file.read()), encoding="bytes").load()
+            data = file.read()
+        wrong = damage(data)
+        if wrong:
+            raise MXNetError(f"{path}: it is no batch of images: {wrong}")
+        found = _Unpickler(io.BytesIO(data), encoding="bytes").load()
         named = {key.decode() if isinstance(key, bytes) else key: value for key, value in found.items()}
         images = named["data"].values
         labels = [np.asarray(named[name], np.uint8)[:, np.newaxis] for name in label_names]

@@ -17,6 +17,7 @@ _PNG_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 _PNG_DEPTHS = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
 _DEFLATE = 1032  # deflate makes at most so many bytes of one
 _MOST_SCANS = 500  # of a JPEG; encoders write about ten, each costs a pass over all pixels
+_FEW_SCANS, _SCANNED = 32, 1 << 28  # more scans than that may go over so many pixels, all together
 _JPEG_NEXT = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 _HUFFMAN_FRAMES = (0xC0, 0xC1, 0xC2, 0xC3)
 _BMP_LEAST = 26
@@ -90,7 +91,7 @@ def jpeg(data: bytes) -> str | None:
     while (found := _JPEG_NEXT.search(data, at)) is not None:
         at, marker = found.start(), data[found.start() + 1]
         if marker == 0xD9:
-            return _jpeg_room(data, frame) if scans else "it has no scan"
+            return _jpeg_scans(data, scans) or _jpeg_room(data, frame)
         if marker in JPEG_ALONE or (scans and not _between_scans(marker)):
             at += 2
             continue
@@ -109,6 +110,16 @@ def jpeg(data: bytes) -> str | None:
 def _between_scans(marker: int) -> bool:
     """Tables, comments and scans; anything else between the bytes of a scan is damage that decoders step over."""
     return marker in (0xC4, 0xCC, 0xDA, 0xDB, 0xDC, 0xDD, 0xFE) or 0xE0 <= marker <= 0xEF
+
+
+def _jpeg_scans(data: bytes, scans: int) -> str | None:
+    """A scan of a progressive image may have ten bytes, and takes a pass over all pixels nevertheless."""
+    if not scans:
+        return "it has no scan"
+    width, height = size(data) or (0, 0)
+    if scans > _FEW_SCANS and scans * width * height > _SCANNED:
+        return f"it has {scans} scans of {width} x {height} pixels"
+    return None
 
 
 def _jpeg_room(data: bytes, frame: int) -> str | None:

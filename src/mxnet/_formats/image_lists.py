@@ -1,6 +1,7 @@
 """Image lists (`.lst`): lines of an index, labels and a path, separated by tabs."""
 
 import os
+import stat
 from collections.abc import Iterator
 
 from .._core.errors import MXNetError
@@ -29,3 +30,17 @@ def _entry(line: bytes, least: int) -> tuple[int, list[float], str]:
     if not -(1 << 63) <= index < 1 << 64:
         raise ValueError(f"the index {fields[0]} does not fit in 64 bits")
     return index, [float(value) for value in fields[1:-1]], fields[-1]
+
+
+def check_file(path: str) -> None:
+    """Refuse what a list names but is no file: a device has no end, and a pipe may never have a writer."""
+    mode = os.stat(path).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # opening a folder tells it best
+        raise MXNetError(f"{path} is a device, a pipe or a socket, not a file of an image")
+
+
+def content(path: str) -> bytes:
+    """The bytes of a file that a list names."""
+    check_file(path)
+    with open(path, "rb") as file:
+        return file.read()

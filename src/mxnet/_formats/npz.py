@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from .._core.errors import MXNetError
-from .archives import ALWAYS, MOST_MEMBERS, RATIO
+from .archives import ALWAYS, MOST_MEMBERS, RATIO, open_member
 
 # What zipfile and NumPy raise for damaged or encrypted members and for packings that are not built in.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError, OSError, struct.error,
@@ -50,7 +50,7 @@ def _check_members(archive: zipfile.ZipFile, name: str) -> None:
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
     if info.flag_bits & 1:
         raise MXNetError(f"cannot read {archive.filename}: {info.filename} is encrypted; save it without a password")
-    with archive.open(info) as file:
+    with open_member(archive, info) as file:
         return _array(file, info)
 
 

@@ -5,14 +5,12 @@ Callers say how arrays and objects are made; this file knows neither NDArray nor
 
 import io
 import pickle
-import pickletools
-import struct
 from typing import Any
 
 import numpy as np
 
 from .._core.errors import MXNetError
-from . import params
+from . import params, pickle_damage
 from .source import from_buffer
 from .state_trees import MakeArray, MakeObject, as_key, broken, check_depth
 
@@ -117,23 +115,6 @@ class _Unpickler(pickle.Unpickler):
         raise broken("they refer to something outside")
 
 
-def _inspect(data: bytes) -> None:
-    """Walk over the opcodes first: memory must not depend on what an index or a length merely claims."""
-    frame = last = 0
-    try:
-        for number, (opcode, argument, at) in enumerate(pickletools.genops(data)):
-            if last < frame < at:  # type: ignore[operator]
-                raise broken(f"a pickle with an instruction across byte {frame}, where a frame ends")
-            last = at
-            frame = at + 9 + argument if opcode.name == "FRAME" else frame  # type: ignore[operator]
-            if "PUT" in opcode.name and int(argument) > number:  # type: ignore[arg-type]
-                raise broken(f"a pickle with memo {argument} after {number} steps")
-            if opcode.name.startswith("EXT") or "PERSID" in opcode.name:
-                raise broken(f"a pickle with {opcode.name}")
-    except (ValueError, IndexError, KeyError, UnicodeDecodeError, struct.error, OverflowError) as error:
-        raise broken(f"the pickle is damaged ({error})") from None
-
-
 def _unpickled(data: bytes) -> Any:
     """What the pickle holds, with stand-ins for arrays and objects."""
     try:
@@ -176,5 +157,7 @@ class _Builder:
 
 def read(data: bytes, make_array: MakeArray, make_object: MakeObject) -> Any:
     """The structure in a pickle of MXNet's."""
-    _inspect(data)
+    wrong = pickle_damage.damage(data)
+    if wrong:
+        raise broken(f"a pickle, and {wrong}")
     return _Builder(make_array, make_object).build(_unpickled(data))

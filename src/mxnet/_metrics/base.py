@@ -9,6 +9,11 @@ from .. import ndarray, registry
 from .._core.advice.constructors import ExplainsArguments
 from .._device import waiting
 
+_UNEQUAL = (
+    "a metric compares them one by one, so both need the same number of arrays and the same number of samples",
+    "both arrays need the same shape",
+)
+
 
 def check_label_shapes(labels, preds, wrap=False, shape=False):
     """Check that labels and predictions fit: the same number of arrays, or the same shape.
@@ -35,7 +40,9 @@ def check_label_shapes(labels, preds, wrap=False, shape=False):
     """
     found = (labels.shape, preds.shape) if shape else (len(labels), len(preds))
     if found[0] != found[1]:
-        raise ValueError(f"Shape of labels {found[0]} does not match shape of predictions {found[1]}")
+        raise ValueError(
+            f"Shape of labels {found[0]} does not match shape of predictions {found[1]}: {_UNEQUAL[bool(shape)]}"
+        )
     if wrap:
         labels = [labels] if isinstance(labels, ndarray.NDArray) else labels
         preds = [preds] if isinstance(preds, ndarray.NDArray) else preds

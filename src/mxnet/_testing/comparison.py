@@ -1,5 +1,6 @@
 """Comparing arrays: tolerances by dtype, and messages that show the worst places."""
 
+import contextlib
 import functools
 import numbers
 
@@ -62,14 +63,18 @@ def get_tols(x, y, rtol, atol):
     return relative, absolute
 
 
-def get_atol(atol=None, dtype=np.dtype(np.float64)):
-    """`atol`, or the dtype's."""
-    return default_atols()[dtype] if atol is None else atol
+def _given_or(tolerance, defaults, dtype):
+    return defaults()[dtype] if tolerance is None else tolerance
 
 
 def get_rtol(rtol=None, dtype=np.dtype(np.float64)):
     """`rtol`, or the dtype's."""
-    return default_rtols()[dtype] if rtol is None else rtol
+    return _given_or(rtol, default_rtols, dtype)
+
+
+def get_atol(atol=None, dtype=np.dtype(np.float64)):
+    """`atol`, or the dtype's."""
+    return _given_or(atol, default_atols, dtype)
 
 
 def get_etol(etol=None):
@@ -239,16 +244,13 @@ def retry(n):
 
     def decorate(f):
         @functools.wraps(f)
-        def wrapper(*args, **kwargs):
-            for attempt in range(n):
-                try:
+        def repeated(*args, **kwargs):
+            for _ in range(n - 1):
+                with contextlib.suppress(AssertionError):
                     return f(*args, **kwargs)
-                except AssertionError:
-                    if attempt == n - 1:
-                        raise
-            return None
+            return f(*args, **kwargs)
 
-        return wrapper
+        return repeated
 
     return decorate
 

@@ -43,11 +43,10 @@ def environment(*args):
 
 
 def _set(variables):
-    for name, value in variables.items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
+    os.environ.update({name: value for name, value in variables.items() if value is not None})
+    for name in variables.keys() & os.environ.keys():
+        if variables[name] is None:
+            del os.environ[name]
 
 
 @contextlib.contextmanager

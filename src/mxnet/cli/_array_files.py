@@ -70,22 +70,14 @@ def _read_torch(path):
     import torch
 
     from .._ops.registry.torch_dtypes import NAME
-    from ..gluon.model_zoo._torch_weights.published import check_sizes
+    from ..gluon.model_zoo._torch_weights.published import tensors
     from ..ndarray import from_torch
 
-    try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # damaged pickles fail in every way there is
-        reason = str(error).strip().split("\n")[0]
-        raise MXNetError(f"cannot read {path} as a file of tensors: {reason}; save module.state_dict()") from error
-    found = found.get("state_dict", found) if isinstance(found, dict) else found
-    if not isinstance(found, dict) or not all(isinstance(v, torch.Tensor) for v in found.values()):
-        raise MXNetError(f"{path} is not a dict of names and tensors; save module.state_dict()")
-    check_sizes(path, found.values())
+    found = tensors(path, ("state_dict",))
     wrong = [f"{name} ({tensor.dtype})" for name, tensor in found.items() if tensor.dtype not in NAME]
     if wrong:
         raise MXNetError(f"MXNet has no such arrays: {', '.join(wrong)}")
-    return {name: from_torch(torch.atleast_1d(tensor.detach()).contiguous()) for name, tensor in found.items()}
+    return {name: from_torch(torch.atleast_1d(tensor).contiguous()) for name, tensor in found.items()}
 
 
 def _write_torch(path, arrays):

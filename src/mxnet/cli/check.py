@@ -8,7 +8,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from .._compat.names import instead_of
+from .._compat.names import CHANGED, instead_of
 from .._core.errors import MXNetError
 from ._differences import NEIGHBOURS, VARIABLES, absence, difference
 from ._names import exported, follow, unknown_keywords
@@ -70,12 +70,18 @@ def program(path):
 
 def cells_of(text):
     """Programs of a notebook's cells; those of format 3 lie in worksheets and have another key."""
-    notebook = json.loads(text)
+    try:
+        notebook = json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     if not isinstance(notebook, dict) or not notebook.keys() & {"cells", "worksheets"}:
         raise ValueError("no cells")
-    sheets = [notebook, *notebook.get("worksheets", ())]
-    cells = [cell for sheet in sheets for cell in sheet.get("cells", ()) if cell.get("cell_type") == "code"]
-    return ["".join(cell.get("source", cell.get("input", ""))) for cell in cells]
+    try:
+        sheets = [notebook, *notebook.get("worksheets", ())]
+        cells = [cell for sheet in sheets for cell in sheet.get("cells", ()) if cell.get("cell_type") == "code"]
+        return ["".join(cell.get("source", cell.get("input", ""))) for cell in cells]
+    except (AttributeError, TypeError) as error:
+        raise ValueError(f"its cells are not those of a notebook ({error})") from None
 
 
 def _plain(line):
@@ -94,6 +100,8 @@ def remarks_on(text):
         advice = python2_advice(text, error)
         better = f": Python 2; write {advice[2]}; 2to3 -w rewrites the whole file" if advice else ""
         return [Remark(error.lineno or 1, "unread", "", f"not Python 3: {error.msg}{better}")]
+    except (MemoryError, RecursionError):  # what Python's parser raises for expressions in expressions
+        return [Remark(1, "unread", "", "its expressions are nested too deeply")]
     remarks = {remark for use in uses for remark in _remarks_on_use(use)}
     for line, name in variables:
         if name not in VARIABLES:
@@ -131,6 +139,11 @@ def _remarks_on_use(use):
 
 def _remarks_on_old(use):
     """A name that another package has dropped, or a part of a module that is gone."""
+    needed, instead = CHANGED.get(use.name, ("", ""))
+    if instead and needed not in use.keywords:
+        reason = f"not accepted without {needed} by newer versions: write {instead}; `remx run` accepts it"
+        yield Remark(use.line, "old", use.name, reason)
+        return
     parts = use.name.split(".")
     for end in range(len(parts), 0, -1):
         name = ".".join(parts[:end])

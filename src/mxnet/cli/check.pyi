@@ -15,6 +15,7 @@ import tokenize
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from .._compat.names import CHANGED as CHANGED
 from .._compat.names import instead_of as instead_of
 from .._core.errors import MXNetError as MXNetError
 from ._differences import NEIGHBOURS as NEIGHBOURS

@@ -81,9 +81,10 @@ def report(ctx, speed=True):
         "trainings": training.check(ctx),
         "graphs": training.check_graphs(ctx) if _is_cuda(ctx) else [],
         "speed": [],
+        "not measured": [],
     }
     if speed:
-        found["speed"] = timings.measure(ctx, small=ctx.device_type == "cpu")
+        found["speed"], found["not measured"] = timings.measure(ctx, small=ctx.device_type == "cpu")
     return found
 
 
@@ -103,6 +104,8 @@ def _show(found):
         print()
         rows = [(what, f"{ours:.2f}", f"{theirs:.2f}", f"{theirs / ours:.2f}") for what, ours, theirs in found["speed"]]
         table(("milliseconds", "remx", "torch", "torch / remx"), rows)
+    for name, reason in found["not measured"]:
+        print(f"\n{name} could not be measured: {reason}")
 
 
 def run(options):

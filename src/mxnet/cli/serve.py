@@ -20,11 +20,17 @@ def _type_of(text):
 
 def _seconds(text):
     try:
-        if float(text) >= 0:
+        if 0 <= float(text) < float("inf"):
             return float(text)
     except ValueError:
         pass
     raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+
+
+def _name(text):
+    if "/" in text:
+        raise argparse.ArgumentTypeError(f"{text!r} cannot be part of a path: a name has no slash")
+    return text
 
 
 def add(parser):
@@ -33,7 +39,7 @@ def add(parser):
     parser.add_argument("--type", action="append", default=[], metavar="[NAME=]DTYPE", type=_type_of,
                         help="dtype of an input, float32 if left out; may be repeated")  # fmt: skip
     parser.add_argument("--epoch", type=at_least(0), help="which parameters; the latest if left out")
-    parser.add_argument("--name", help="the model's name in paths; the last part of PREFIX if left out")
+    parser.add_argument("--name", type=_name, help="the model's name in paths; the last part of PREFIX if left out")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on; loopback if left out")
     parser.add_argument("--port", type=port, default=8080, help="the port to listen on")
     parser.add_argument("--workers", type=at_least(1), default=1, help="processes that answer")
@@ -52,6 +58,8 @@ def settings_of(options):
     shapes = known_shapes(load_symbol(prefix), options.shape)
     if not shapes:
         raise MXNetError("give the shape of every input, with the batch first: --shape data=1,3,224,224")
+    if strange := set(dict(options.type)) - set(shapes):
+        raise MXNetError(f"--type: the network has no input {', '.join(sorted(strange))}; it has {', '.join(shapes)}")
     path = params_path(prefix, options.epoch)
     epoch = int(path.name.removesuffix(".params").rpartition("-")[2])
     limits = {name: getattr(options, name) for name in ("max_batch", "max_delay", "max_body", "timeout", "queue")}

@@ -25,8 +25,18 @@ def run(options):
         outputs = symbol.list_outputs()
         print_json({"inputs": inputs, "outputs": outputs, "file": path and str(path), **found})
         return
-    _print_table(symbol, shapes, options.width)
+    _print_table(symbol, shapes or _assumed(symbol, arrays, found), options.width)
     _print_costs(found, path, len(arrays))
+
+
+def _assumed(symbol, arrays, found):
+    """The shape that the FLOPs are counted for, with those of the arrays beside the graph; {} if there is none."""
+    if not found["shape"]:
+        return {}
+    inputs = set(symbol.list_inputs())
+    known = {name.split(":", 1)[-1]: tuple(array.shape) for name, array in arrays.items()}
+    known |= {name: tuple(shape) for name, shape in found["shape"].items()}
+    return {name: shape for name, shape in known.items() if name in inputs}
 
 
 def _print_table(symbol, shapes, width):

@@ -474,9 +474,7 @@ class Block(ExplainsArguments):
         (1, 3)
         >>> handle.detach()
         """
-        handle = HookHandle()
-        handle.attach(self._forward_pre_hooks, hook)
-        return handle
+        return _attached(self._forward_pre_hooks, hook)
 
     def register_forward_hook(self, hook):
         """Call `hook(block, inputs, outputs)` after every forward pass.
@@ -500,9 +498,7 @@ class Block(ExplainsArguments):
         (1, 2)
         >>> handle.detach()
         """
-        handle = HookHandle()
-        handle.attach(self._forward_hooks, hook)
-        return handle
+        return _attached(self._forward_hooks, hook)
 
     def register_op_hook(self, callback, monitor_all=False):
         """Call a function with the results of every operator of hybridized blocks.
@@ -632,6 +628,12 @@ class Block(ExplainsArguments):
         --------------------------------------------------------------------------------
         """
         Summary(self, inputs).show()
+
+
+def _attached(hooks, hook):
+    handle = HookHandle()
+    handle.attach(hooks, hook)
+    return handle
 
 
 def _describe(block, children):

@@ -254,7 +254,12 @@ class HybridBlock(Block):
             for param in self.params.values():
                 param._finish_deferred_init()
             params = {name: param.data(ctx) for name, param in self._reg_params.items()}
-        out = self.hybrid_forward(ndarray, x, *args, **params)
+        try:
+            out = self.hybrid_forward(ndarray, x, *args, **params)
+        except TypeError as error:
+            if error.__traceback__.tb_next is not None:  # raised inside
+                raise
+            raise _misfitting_call(error, len(args) + 1, params) from None
         return self._with_manners(out)
 
     def _with_manners(self, out):
@@ -275,7 +280,13 @@ class HybridBlock(Block):
         params = {name: param.var() for name, param in self._reg_params.items()}
         if is_np_array() and not self._is_ours():
             params = {name: variable.as_np_ndarray() for name, variable in params.items()}
-        return self._with_manners(self.hybrid_forward(symbol, *inputs, **params))
+        try:
+            out = self.hybrid_forward(symbol, *inputs, **params)
+        except TypeError as error:
+            if error.__traceback__.tb_next is not None:  # raised inside
+                raise
+            raise _misfitting_call(error, len(inputs), params) from None
+        return self._with_manners(out)
 
     def _traced(self, *args):
         """Can the block be traced under NumPy's rules? Functions that need sizes or values make it run eagerly."""
@@ -737,3 +748,12 @@ def _as_np(out):
     if isinstance(out, (list, tuple)):
         return type(out)([_as_np(o) for o in out])
     return out.as_np_ndarray() if isinstance(out, (NDArray, symbol.Symbol)) else out
+
+
+def _misfitting_call(error, inputs, params):
+    """The error of a call that does not fit the signature of `hybrid_forward`."""
+    given = ", ".join(["self", "F", f"{inputs} input{'s' * (inputs > 1)}", *(f"{name}=…" for name in params)])
+    return TypeError(
+        f"{error}. It is called with {given}: F is mx.nd, or mx.sym in a hybridized block, and each parameter of the "
+        "block is passed by the name of its attribute"
+    )

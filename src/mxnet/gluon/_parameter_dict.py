@@ -154,21 +154,16 @@ class ParameterDict:
         >>> params.get_constant("scale", [1, 2]).name
         'net_scale'
         """
-        name = self.prefix + name
-        param = self._get_impl(name)
-        if param is None:
-            if value is None:
-                raise KeyError(
-                    f"No constant named '{name}'. Please specify value if you want to create a new constant."
-                )
-            param = self._params[name] = Constant(name, value)
-        elif value is not None:
-            assert isinstance(param, Constant), f"Parameter '{name}' already exists but it is not a constant."
-            value = value.asnumpy() if isinstance(value, ndarray.NDArray) else np.asarray(value)
-            assert param.shape == value.shape and (param.value.asnumpy() == value).all(), (
-                f"Constant '{name}' already exists but it's value doesn't match new value"
-            )
-        return param
+        full = self.prefix + name
+        known = self._get_impl(full)
+        if known is not None:
+            if value is not None:
+                _check_same_constant(known, value)
+            return known
+        if value is None:
+            raise KeyError(f"No constant named '{full}'. Please specify value if you want to create a new constant.")
+        made = self._params[full] = Constant(full, value)
+        return made
 
     def update(self, other):
         """Take over all parameters of another dictionary.
@@ -422,6 +417,15 @@ class ParameterDict:
                 f"Parameter '{name[cut:]}' loaded from {source} is not present in ParameterDict, "
                 f"choices are: {_brief_print_list(self.keys())}. Set ignore_extra to True to ignore. {advice}"
             )
+
+
+def _check_same_constant(param, value):
+    """Raise if the parameter is not a constant of this value."""
+    assert isinstance(param, Constant), f"Parameter '{param.name}' already exists but it is not a constant."
+    value = value.asnumpy() if isinstance(value, ndarray.NDArray) else np.asarray(value)
+    assert param.shape == value.shape and (param.value.asnumpy() == value).all(), (
+        f"Constant '{param.name}' already exists but it's value doesn't match new value"
+    )
 
 
 def _reconcile(param, key, desired):

@@ -4,6 +4,7 @@ import contextlib
 import copy
 
 from .. import symbol
+from .._core.advice.constructors import suggestion
 from .._core.dtypes import dtype_name
 from .._formats.manifest import settle_file
 from ..base import MXNetError, mx_real_t
@@ -82,9 +83,12 @@ class SymbolBlock(HybridBlock):
         inputs = [symbol.var(name) if param_file else symbol.var(name, dtype=mx_real_t) for name in names]
         block = SymbolBlock(graph, inputs)
         if param_file is not None:
-            block.collect_params().load(
-                param_file, ctx, allow_missing, ignore_extra, cast_dtype=True, dtype_source="saved"
-            )
+            try:
+                block.collect_params().load(
+                    param_file, ctx, allow_missing, ignore_extra, cast_dtype=True, dtype_source="saved"
+                )
+            except AssertionError as error:  # an input whose name is misspelt counts as a parameter
+                raise AssertionError(f"{error}{_misspelt(names, graph)}") from None
         return block
 
     def __init__(self, outputs, inputs, params=None):
@@ -232,6 +236,14 @@ class SymbolBlock(HybridBlock):
         """
         for param in self.collect_params().values():
             param.reset_ctx(ctx)
+
+
+def _misspelt(names, graph):
+    """What to say of input names that the graph does not have; nothing if it has them all."""
+    unknown = [name for name in names if name not in graph.list_inputs()]
+    if not unknown:
+        return ""
+    return f". The graph has no input '{unknown[0]}'; {suggestion(unknown[0], graph.list_inputs())}"
 
 
 def _check_variables(variables):

@@ -14,6 +14,7 @@ from mxnet._typing import ndarray
 import contextlib
 import copy
 from .. import symbol as symbol
+from .._core.advice.constructors import suggestion as suggestion
 from .._core.dtypes import dtype_name as dtype_name
 from .._formats.manifest import settle_file as settle_file
 from ..base import MXNetError as MXNetError
@@ -45,6 +46,7 @@ class SymbolBlock(HybridBlock):
     _out_format: Any
     _cached_graph: Any
     _reg_params: Any
+def _misspelt(names: Any, graph: Any) -> str: ...
 def _check_variables(variables: Any) -> None: ...
 def _check_dense(outputs: Any) -> None: ...
 def _common_prefix(names: Any) -> Any: ...

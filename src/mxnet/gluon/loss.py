@@ -31,12 +31,9 @@ __all__ = [
 
 def _apply_weighting(F, loss, weight=None, sample_weight=None):
     """The loss times a weight for each sample, times a number; None stands for one."""
-    if sample_weight is not None:
-        loss = F.broadcast_mul(loss, sample_weight)
-    if weight is not None:
-        assert isinstance(weight, numeric_types), f"weight must be a number, got {type(weight)}"
-        loss = loss * weight
-    return loss
+    assert weight is None or isinstance(weight, numeric_types), f"weight must be a number, got {type(weight)}"
+    weighted = loss if sample_weight is None else F.broadcast_mul(loss, sample_weight)
+    return weighted if weight is None else weighted * weight
 
 
 def _reshape_like(F, x, y):

@@ -562,7 +562,8 @@ def _parameter_list(params):
     if isinstance(params, (dict, ParameterDict)):
         params = [params[name] for name in sorted(params.keys())]
     if not isinstance(params, (list, tuple)):
-        raise ValueError(f"First argument must be a list or dict of Parameters, got {type(params)}.")
+        advice = " Pass net.collect_params()." if hasattr(params, "collect_params") else ""
+        raise ValueError(f"First argument must be a list or dict of Parameters, got {type(params)}.{advice}")
     for param in params:
         if not isinstance(param, Parameter):
             raise ValueError(f"First argument must be a list or dict of Parameters, got list of {type(param)}.")

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import ndarray as nd
 from .._core.errors import MXNetError, ValueRefused
-from .._core.extras import opencv
+from .._core.extras import opencv_to_draw
 from ..util import default_array, is_np_array  # noqa: F401
 from .augment import (  # noqa: F401  (MXNet's module shows the augmenters too)
     IMAGENET_MEAN,
@@ -323,7 +323,7 @@ class ImageDetIter(ImageIter):
         >>> next(batches.draw_next()).shape
         (8, 8, 3)
         """
-        cv2 = opencv()
+        cv2 = opencv_to_draw()
         mean, std = _statistic(mean, IMAGENET_MEAN), _statistic(std, IMAGENET_STD)
         while True:
             try:
@@ -400,7 +400,7 @@ def _displayable(image, mean, std, clip):
 
 
 def _draw_box(image, row, color, thickness, id2labels):
-    cv2 = opencv()
+    cv2 = opencv_to_draw()
     height, width, _ = image.shape
     left, top, right, bottom = (int(v) for v in row[1:5] * (width, height, width, height))
     if left < 0:

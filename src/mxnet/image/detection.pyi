@@ -14,7 +14,7 @@ import numpy as np
 from .. import ndarray as nd
 from .._core.errors import MXNetError as MXNetError
 from .._core.errors import ValueRefused as ValueRefused
-from .._core.extras import opencv as opencv
+from .._core.extras import opencv_to_draw as opencv_to_draw
 from ..util import default_array as default_array
 from ..util import is_np_array as is_np_array
 from .augment import IMAGENET_MEAN as IMAGENET_MEAN

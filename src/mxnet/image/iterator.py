@@ -455,8 +455,7 @@ class ImageIter(io.DataIter):
         >>> batches.read_image("picture.png")[1:4]
         b'PNG'
         """
-        with open(os.path.join(self.path_root or "", fname), "rb") as file:
-            return file.read()
+        return image_lists.content(os.path.join(self.path_root or "", fname))
 
     def augmentation_transform(self, data):
         """Apply all augmenters to an image.

@@ -2,14 +2,17 @@
 
 import math
 
-import cv2
 import numpy as np
 
 from .._core.errors import MXNetError
+from .._core.extras import opencv
 from .._formats.images import resize
 
+cv2 = opencv()
 _EIGENVALUES = (55.46, 4.794, 1.148)
 _EIGENVECTORS = ((-0.5675, 0.7192, 0.4009), (-0.5808, -0.0045, -0.8140), (-0.5836, -0.6948, 0.4203))
+
+RANDOM_INTERPOLATION = 10  # an `inter_method`
 
 
 def interpolation(method, old_width, old_height, new_width, new_height, engine):
@@ -20,7 +23,7 @@ def interpolation(method, old_width, old_height, new_width, new_height, engine):
         if new_width < old_width and new_height < old_height:
             return cv2.INTER_AREA
         return cv2.INTER_LINEAR
-    return engine.integer(0, 4) if method == 10 else method
+    return engine.integer(0, 4) if method == RANDOM_INTERPOLATION else method
 
 
 def shift_hls(image, hue, lightness, saturation, always=False):

@@ -9,12 +9,14 @@ from typing_extensions import Self
 import numpy
 
 import math
-import cv2
 import numpy as np
 from .._core.errors import MXNetError as MXNetError
+from .._core.extras import opencv as opencv
 from .._formats.images import resize as resize
+cv2: Any
 _EIGENVALUES: Any
 _EIGENVECTORS: Any
+RANDOM_INTERPOLATION: int
 def interpolation(method: Any, old_width: Any, old_height: Any, new_width: Any, new_height: Any, engine: Any) -> Any: ...
 def shift_hls(image: Any, hue: Any, lightness: Any, saturation: Any, always: bool = ...) -> Any: ...
 

@@ -1,13 +1,13 @@
 """ImageDetRecordIter: images with bounding boxes, which crops, padding and mirroring change together."""
 
-import os
-
-import cv2
 import numpy as np
 
 from .._core.errors import MXNetError
-from ._augment import Resizing, shift_hls
+from .._core.extras import opencv
+from ._augment import RANDOM_INTERPOLATION, Resizing, shift_hls
 from ._images import ImageRecords
+
+cv2 = opencv()
 
 
 class Objects:
@@ -199,17 +199,6 @@ _CHANCES = (
     "random_illumination_prob",
     "random_contrast_prob",
 )
-_RANDOM_INTERPOLATION = 10
-
-
-def _draws(parameters):
-    """Does the augmenter draw random numbers?"""
-    return parameters.inter_method == _RANDOM_INTERPOLATION or any(getattr(parameters, c) > 0 for c in _CHANCES)
-
-
-def _processors():
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class DetectionRecords(ImageRecords):
@@ -222,12 +211,18 @@ class DetectionRecords(ImageRecords):
     def __init__(self, parameters):
         for name in ("std_r", "std_g", "std_b", "std_a"):  # 0 means "do not divide"
             setattr(parameters, name, getattr(parameters, name) or 1.0)
-        self.draws = _draws(parameters)
-        if self.draws:
-            # MXNet's iterator leaves one processor to others. A single thread draws from a single stream, so that on
-            # two processors its numbers are those of one thread, whatever `preprocess_threads` says.
-            parameters.preprocess_threads = min(parameters.preprocess_threads, max(_processors() - 1, 1))
         super().__init__(parameters)
+
+    @property
+    def draws(self):
+        return self._varies()
+
+    def _varies(self):
+        return self.p.inter_method == RANDOM_INTERPOLATION or any(getattr(self.p, name) > 0 for name in _CHANCES)
+
+    def _most_threads(self, processors):
+        """MXNet's iterator leaves one processor to others."""
+        return processors - 1
 
     def _shapes(self):
         p = self.p

@@ -8,13 +8,14 @@ from typing_extensions import Self
 
 import numpy
 
-import os
-import cv2
 import numpy as np
 from .._core.errors import MXNetError as MXNetError
+from .._core.extras import opencv as opencv
+from ._augment import RANDOM_INTERPOLATION as RANDOM_INTERPOLATION
 from ._augment import Resizing as Resizing
 from ._augment import shift_hls as shift_hls
 from ._images import ImageRecords as ImageRecords
+cv2: Any
 
 class Objects:
     def __init__(self, raw: Any) -> None: ...
@@ -41,18 +42,18 @@ class DetectionAugmenter(Resizing):
     height: Any
     width: Any
 _CHANCES: Any
-_RANDOM_INTERPOLATION: int
-def _draws(parameters: Any) -> Any: ...
-def _processors() -> Any: ...
 
 class DetectionRecords(ImageRecords):
     augmenter_class: Any
     magic: int
     normalizer_varies: bool
     def __init__(self, parameters: Any) -> None: ...
+    @property
+    def draws(self) -> Any: ...
+    def _varies(self) -> Any: ...
+    def _most_threads(self, processors: Any) -> Any: ...
     def _shapes(self) -> Any: ...
     def _augmented(self, image: Any, engine: Any) -> Any: ...
     def _raw_label(self, position: Any) -> Any: ...
     def _index(self, positions: Any) -> Any: ...
     def _fill(self, position: Any, engine: Any, arrays: Any, row: Any) -> None: ...
-    draws: Any

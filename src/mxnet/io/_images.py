@@ -2,23 +2,35 @@
 
 import os
 
-import cv2
 import numpy as np
 
 from .._core.errors import MXNetError
+from .._core.extras import opencv
 from .._core.hints import beside
 from .._formats import image_lists, images
 from .._formats import recordio as format_
 from ..ndarray import array, load, save
-from ._augment import DefaultAugmenter
+from ._augment import RANDOM_INTERPOLATION, DefaultAugmenter
 from ._chunk import Chunk
 from ._order import Batches, Order
 from ._pipeline import Pipeline
 from ._random import MAGIC, Engine, thread_engine
 from ._records import RecordFile
 
+cv2 = opencv()
 _FORMATS = {None: np.float32, "float32": np.float32, "uint8": np.uint8, "int8": np.int8}
 _READ_FLAGS = {1: cv2.IMREAD_GRAYSCALE, 3: cv2.IMREAD_COLOR, 4: cv2.IMREAD_UNCHANGED}
+
+_RANDOM = (
+    "rand_crop", "rand_mirror", "random_resized_crop", "max_rotate_angle", "max_aspect_ratio", "max_shear_ratio",
+    "brightness", "contrast", "saturation", "pca_noise", "random_h", "random_s", "random_l",
+    "max_random_contrast", "max_random_illumination",
+)  # fmt: skip
+
+
+def processors():
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def read_image_list(path):
@@ -105,6 +117,10 @@ class ImageRecords:
 
     def __init__(self, parameters):
         self.p = p = parameters
+        if self._varies():
+            # A single thread draws from a single stream, so that on few processors MXNet's numbers are those of one
+            # thread, whatever `preprocess_threads` says.
+            p.preprocess_threads = min(p.preprocess_threads, max(self._most_threads(processors()), 1))
         self._single = Engine(self.magic) if p.preprocess_threads <= 1 else None
         self._check()
         self._dtype = _FORMATS[p.dtype]
@@ -127,6 +143,20 @@ class ImageRecords:
             p.prefetch_buffer,
             p.on_error,
         )
+
+    def _varies(self):
+        """Do the augmenter or the normalizer draw random numbers that change an image?"""
+        p = self.p
+        return (
+            p.inter_method == RANDOM_INTERPOLATION
+            or any(getattr(p, name) > 0 for name in _RANDOM)
+            or p.max_random_scale != p.min_random_scale
+            or p.max_crop_size != p.min_crop_size
+        )
+
+    def _most_threads(self, processors):
+        """Outside `ctx="cpu"` MXNet decodes with at most half of the processors."""
+        return processors if self.p.ctx == "cpu" else processors // 2
 
     def _check(self):
         p = self.p

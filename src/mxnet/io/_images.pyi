@@ -11,9 +11,9 @@ import numpy
 from mxnet._typing import DType
 from mxnet._typing import ndarray
 import os
-import cv2
 import numpy as np
 from .._core.errors import MXNetError as MXNetError
+from .._core.extras import opencv as opencv
 from .._core.hints import beside as beside
 from .._formats import image_lists as image_lists
 from .._formats import images as images
@@ -21,6 +21,7 @@ from .._formats import recordio as format_
 from ..ndarray import array as array
 from ..ndarray import load as load
 from ..ndarray import save as save
+from ._augment import RANDOM_INTERPOLATION as RANDOM_INTERPOLATION
 from ._augment import DefaultAugmenter as DefaultAugmenter
 from ._chunk import Chunk as Chunk
 from ._order import Batches as Batches
@@ -30,8 +31,11 @@ from ._random import MAGIC as MAGIC
 from ._random import Engine as Engine
 from ._random import thread_engine as thread_engine
 from ._records import RecordFile as RecordFile
+cv2: Any
 _FORMATS: Any
 _READ_FLAGS: Any
+_RANDOM: Any
+def processors() -> Any: ...
 def read_image_list(path: str | os.PathLike[str]) -> Any: ...
 
 class Normalizer:
@@ -59,6 +63,8 @@ class ImageRecords:
     draws: bool
     magic: Any
     def __init__(self, parameters: Any) -> None: ...
+    def _varies(self) -> Any: ...
+    def _most_threads(self, processors: Any) -> Any: ...
     def _check(self) -> None: ...
     def _shapes(self) -> Any: ...
     def _make_normalizer(self) -> Normalizer: ...

@@ -201,7 +201,8 @@ class SparseRows:
         return SparseBatch(self._values[places], self._columns[places], starts, (len(rows), self.width))
 
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+# There is one way only to match any text, so that a line which does not match is refused in linear time.
+_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _LIBSVM_LINE = re.compile(rf"\s*{_NUMBER}(?:\s+\d+:{_NUMBER})*\s*", re.ASCII)
 _BLOCK = 1 << 22  # characters that are parsed at once
 

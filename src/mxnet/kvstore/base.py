@@ -297,14 +297,15 @@ def create(name="local"):
     """
     if not isinstance(name, str):
         raise TypeError("name must be a string")
-    name = name.lower()
-    if name in KVStoreBase.kv_registry:
-        return KVStoreBase.kv_registry[name]()
-    _warn_of_unknown(name)
-    if "dist" in name:
+    kind = name.lower()
+    registered = KVStoreBase.kv_registry.get(kind)
+    if registered is not None:
+        return registered()
+    _warn_of_unknown(kind)
+    if "dist" in kind:
         from .dist import create_distributed
 
-        return create_distributed(name)
+        return create_distributed(kind)
     from .kvstore import KVStore
 
-    return KVStore(name)
+    return KVStore(kind)

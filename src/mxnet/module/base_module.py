@@ -13,7 +13,7 @@ from ..io import DataBatch, DataDesc, DataIter  # noqa: F401 - MXNet shows them 
 from ..ndarray.utils import load_named
 from ._loops import Loops
 
-NOT_READY = "call bind, then init_params, and init_optimizer before update; fit does all of it"
+NOT_READY = "the module is not ready: call bind, then init_params, and init_optimizer before update; fit does all of it"
 NO_INPUT_GRADS = "there are gradients of inputs after bind(…, inputs_need_grad=True), init_params and backward"
 PARAMETER_ENDINGS = ("_weight", "_bias", "_gamma", "_beta")
 

@@ -261,9 +261,7 @@ class Module(ParameterModule):
             load_into_store(self._kvstore, fname, trust, self._exec_group.param_names)
         else:
             with state_files.opened(fname) as file:
-                weights = self._indexed_weights()
-                by_name = {name: (name, weight) for name, weight in weights.values()}  # as a kvstore has saved them
-                self._updater.set_states(file.read(), trust, weights | by_name)
+                self._updater.set_states(file.read(), trust, self._indexed_weights())
 
     def _indexed_weights(self):
         """{index: (name, weight)}, as the updater counts them."""

@@ -29,7 +29,7 @@ def quick(tensor, key):
         return of_tuple(tensor, key)
     if kind is int:
         return _element(tensor, (key,)) if tensor.dim() == 1 else None
-    if _is_array(key) and tensor.is_cpu and tensor.dim():
+    if _is_array(key) and tensor.is_cpu and tensor.dim() and not key._t.requires_grad:
         index = key._t.data
         if index.dtype is not torch.bool and index.dim():
             return _rows(tensor, index)
@@ -260,6 +260,12 @@ def read(tensor, key):
     shared = is_basic(entries) and shares(entries, tensor.shape)
     result = taken(tensor, entries)
     return result if result.dim() else _single(result), shared
+
+
+def index_variables(key):
+    """Index arrays of a key that are variables or results of a recorded graph."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return [part for part in parts if _is_array(part) and part._t.requires_grad]
 
 
 def covers(tensor, key):

@@ -20,6 +20,7 @@ from .._kernels.elementwise.transpose import transposed_copy
 from .._ops.elementwise.identity import QUICK_CASTS, to_dtype
 from .._ops.registry import integer_gradient, observe
 from .._ops.registry.device import torch_device
+from .._ops.registry.gradient import with_zero_gradients
 from .._ops.registry.torch_dtypes import SCALAR, torch_dtype
 from ..context import PINNED, Context, cpu
 from . import indexing
@@ -457,6 +458,9 @@ class NDArray(Exchange, Views, NDArrayBase):
         result, shared = indexing.read(t, key)
         if not shared:
             result = own(result, (t,))
+        if MODES.recording:
+            result = with_zero_gradients(result, *map(graph_tensor, indexing.index_variables(key)))
+            recorded = recorded or result.requires_grad
         return wrap(result, self._ctx if shared else self._ctx.home, MODES.epoch if recorded else None)
 
     def __setitem__(self, key, value):

@@ -40,6 +40,7 @@ from .._ops.elementwise.identity import to_dtype as to_dtype
 from .._ops.registry import integer_gradient as integer_gradient
 from .._ops.registry import observe as observe
 from .._ops.registry.device import torch_device as torch_device
+from .._ops.registry.gradient import with_zero_gradients as with_zero_gradients
 from .._ops.registry.torch_dtypes import SCALAR as SCALAR
 from .._ops.registry.torch_dtypes import torch_dtype as torch_dtype
 from ..context import PINNED as PINNED

@@ -505,6 +505,8 @@ def eye(N, M=None, k=0, dtype=onp.float32, **kwargs):
 def identity(n, dtype=None, ctx=None):
     """Identity matrix: a square matrix with ones on the main diagonal.
 
+    The same as `np.eye(n)`, which can also make matrices that are not square and other diagonals.
+
     Parameters
     ----------
     n : int
@@ -524,6 +526,9 @@ def identity(n, dtype=None, ctx=None):
     >>> np.identity(2)
     array([[1., 0.],
            [0., 1.]])
+    >>> np.identity(2, dtype="int32")
+    array([[1, 0],
+           [0, 1]], dtype=int32)
     """
     if isinstance(n, (tuple, list)):
         raise TypeError("identity: n must be an integer")

@@ -83,6 +83,9 @@ globals().update(FUNCTIONS)
 def around(x, decimals=0, out=None, **kwargs):
     """Round to `decimals` digits behind the point, halves to even.
 
+    Numbers halfway between two results are rounded to the even one: 0.5 to 0 and 1.5 to 2. The gradient is 0
+    everywhere.
+
     Parameters
     ----------
     x : ndarray or number
@@ -114,14 +117,17 @@ round = round_ = around
 def clip(a, a_min, a_max, out=None):
     """Limit every element to [a_min, a_max].
 
+    Elements below `a_min` become `a_min`, those above `a_max` become `a_max`, and NaN stays NaN. The gradient is passed
+    on where the element was not changed and is 0 elsewhere.
+
     Parameters
     ----------
     a : array_like
         The input.
     a_min : number or None
-        The lowest value.
+        The lowest value; None sets no lower limit. Not both limits may be None.
     a_max : number or None
-        The highest value.
+        The highest value; None sets no upper limit.
     out : ndarray, optional
         Where to write the result, of its shape and type.
 

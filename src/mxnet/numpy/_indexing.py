@@ -52,6 +52,8 @@ def diag_indices_from(arr):
 def delete(arr, obj, axis=None):
     """Array without some elements, rows or columns.
 
+    The other elements keep their order; the input is not changed. `np.insert` is the opposite.
+
     Parameters
     ----------
     arr : ndarray

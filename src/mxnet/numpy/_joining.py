@@ -145,6 +145,9 @@ def vstack(arrays, out=None):
 def row_stack(arrays):
     """Arrays stacked as rows; another name of `np.vstack`.
 
+    Vectors of length n count as rows of shape (1, n). NumPy 2 has removed this name; `np.vstack` exists in all
+    versions.
+
     Parameters
     ----------
     arrays : sequence of ndarray
@@ -166,6 +169,8 @@ def row_stack(arrays):
 
 def hstack(arrays):
     """Arrays joined side by side ("horizontally"): along the second axis, vectors along the first.
+
+    For arrays of two or more axes it is `np.concatenate(arrays, axis=1)`, for vectors `np.concatenate(arrays)`.
 
     Parameters
     ----------
@@ -191,6 +196,8 @@ def hstack(arrays):
 def dstack(arrays):
     """Arrays joined along the third axis ("depth"). Vectors (n,) count as (1, n, 1), matrices (m, n) as (m, n, 1).
 
+    Three grey images of shape (height, width) become a colour image of shape (height, width, 3).
+
     Parameters
     ----------
     arrays : sequence of ndarray
@@ -207,12 +214,17 @@ def dstack(arrays):
     >>> np.dstack((np.array([1, 2]), np.array([3, 4])))
     array([[[1., 3.],
             [2., 4.]]])
+    >>> np.dstack([np.zeros((4, 5))] * 3).shape
+    (4, 5, 3)
     """
     return call("_npi_dstack", *arrays, num_args=len(arrays))
 
 
 def column_stack(tup):
     """Vectors joined as the columns of a matrix; matrices are joined side by side.
+
+    A vector becomes one column, a matrix keeps its columns, in the order of the arguments. `np.hstack` differs for
+    vectors, which it joins end to end.
 
     Parameters
     ----------
@@ -230,6 +242,9 @@ def column_stack(tup):
     >>> np.column_stack((np.array([1, 2]), np.array([3, 4])))
     array([[1., 3.],
            [2., 4.]])
+    >>> np.column_stack((np.array([1, 2]), np.ones((2, 2))))
+    array([[1., 1., 1.],
+           [2., 1., 1.]])
     """
     return call("_npi_column_stack", *tup, num_args=len(tup))
 

@@ -94,6 +94,9 @@ def tensordot(a, b, axes=2):
 def inner(a, b):
     """Inner product: sum of products over the last axis of both arrays.
 
+    For vectors it is the scalar product Σ a[i] · b[i]. For arrays of more axes the last axes of both are summed over,
+    so that the result has the other axes of `a`, then those of `b`; for matrices it is a · bᵀ.
+
     Parameters
     ----------
     a : ndarray
@@ -121,6 +124,8 @@ def inner(a, b):
 def outer(a, b):
     """Outer product: the products of all pairs of elements, a[i] · b[j].
 
+    The gradient with respect to a[i] is the sum over j of b[j] times the gradient of the result, and likewise for b.
+
     Parameters
     ----------
     a : ndarray
@@ -146,6 +151,9 @@ def outer(a, b):
 def vdot(a, b):
     """Sum of the products of corresponding elements; both arrays are flattened first.
 
+    The result is Σ a[i] · b[i]. In contrast to `np.dot`, it is never a product of matrices: arrays of any shape give
+    one number. The gradient with respect to each input is the other input.
+
     Parameters
     ----------
     a : ndarray
@@ -163,6 +171,9 @@ def vdot(a, b):
     >>> from mxnet import np
     >>> np.vdot(np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, 1]]))
     array(5.)
+    >>> np.dot(np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, 1]]))
+    array([[1., 2.],
+           [3., 4.]])
     """
     return tensordot(a.reshape(-1), b.reshape(-1), 1)
 

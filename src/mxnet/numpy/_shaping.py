@@ -32,6 +32,8 @@ __all__ = [
 def ravel(x, order="C"):
     """All elements as a vector, row by row.
 
+    The elements come in row-major order, the last axis changing fastest. `np.reshape(x, -1)` does the same.
+
     Parameters
     ----------
     x : ndarray or number
@@ -58,6 +60,8 @@ def ravel(x, order="C"):
 def shape(a):
     """Shape of an array: the length of each axis.
 
+    The same as `a.shape`. A zero-dimensional array has the shape `()`.
+
     Parameters
     ----------
     a : ndarray
@@ -72,12 +76,17 @@ def shape(a):
     >>> from mxnet import np
     >>> np.shape(np.zeros((2, 3)))
     (2, 3)
+    >>> np.shape(np.array(7))
+    ()
     """
     return a.shape
 
 
 def expand_dims(a, axis):
     """Array with a new axis of length 1.
+
+    The elements stay the same. Often used to make shapes fit for broadcasting: a vector of n numbers minus itself as a
+    column, `v - np.expand_dims(v, 1)`, gives all n·n differences.
 
     Parameters
     ----------
@@ -107,14 +116,17 @@ def expand_dims(a, axis):
 def swapaxes(a, axis1, axis2):
     """Array with two axes exchanged.
 
+    Axis `axis1` of the result is axis `axis2` of the input and the reverse; all others stay in place. `np.transpose`
+    permutes all axes at once.
+
     Parameters
     ----------
     a : ndarray
         The input.
     axis1 : int
-        The first axis.
+        The first axis; negative numbers count from the last one.
     axis2 : int
-        The second axis.
+        The second axis; negative numbers count from the last one.
 
     Returns
     -------
@@ -126,6 +138,10 @@ def swapaxes(a, axis1, axis2):
     >>> from mxnet import np
     >>> np.swapaxes(np.ones((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
+    >>> np.swapaxes(np.array([[1, 2, 3]]), 0, 1)
+    array([[1.],
+           [2.],
+           [3.]])
     """
     return call("_npi_swapaxes", a, dim1=axis1, dim2=axis2)
 
@@ -256,6 +272,8 @@ def resize(a, new_shape):
 def flip(m, axis=None, out=None):
     """Array with the order of elements reversed along axes.
 
+    Element i of a reversed axis of length n is element n - 1 - i of the input. The result is a copy (NumPy: a view).
+
     Parameters
     ----------
     m : ndarray
@@ -290,6 +308,9 @@ def flip(m, axis=None, out=None):
 def flipud(m):
     """Array with its rows in reverse order ("up and down"): `np.flip(m, axis=0)`.
 
+    Rows change their order: element [i, ...] of the result is m[n - 1 - i, ...], where n is the length of the first
+    axis.
+
     Parameters
     ----------
     m : ndarray
@@ -305,12 +326,17 @@ def flipud(m):
     >>> np.flipud(np.array([[1, 2], [3, 4]]))
     array([[3., 4.],
            [1., 2.]])
+    >>> np.flipud(np.array([1, 2, 3]))
+    array([3., 2., 1.])
     """
     return flip(m, 0)
 
 
 def fliplr(m):
     """Array with its columns in reverse order ("left and right"): `np.flip(m, axis=1)`.
+
+    Columns change their order, rows keep theirs: element [i, j] of the result is m[i, n - 1 - j], where n is the length
+    of the second axis. Vectors raise an error; use `np.flip`.
 
     Parameters
     ----------

@@ -81,7 +81,8 @@ def _docstring(name):
         return f"NumPy's own {name}, computed on a copy, without a gradient."
     meanings, example = _WORDS[name]
     known = {**_WORDS["*"].meanings, **meanings}
-    lines = [f"{known['about']}\n\n{_HOW}\n\nParameters\n----------"]
+    more = f"{known['more']}\n\n" if "more" in known else ""
+    lines = [f"{known['about']}\n\n{more}{_HOW}\n\nParameters\n----------"]
     for parameter in known["takes"].split():
         kind, _, meaning = known[parameter].partition("; ")
         lines.append(f"{parameter} : {kind}\n    {meaning}")

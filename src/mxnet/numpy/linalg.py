@@ -96,6 +96,9 @@ def _matrix_norm(x, ord, axes, keepdims):
 def cholesky(a):
     """Cholesky decomposition of a positive definite matrix: the lower triangular L with L Lᵀ = a.
 
+    It takes half the time of an LU decomposition. Multiplying L by standard normal numbers gives numbers with the
+    covariance matrix `a`.
+
     Parameters
     ----------
     a : ndarray
@@ -129,6 +132,8 @@ def cholesky(a):
 def inv(a):
     """Inverse of a matrix: a · inv(a) is the identity.
 
+    The gradient g of the result gives -inv(a)ᵀ · g · inv(a)ᵀ for `a`.
+
     Parameters
     ----------
     a : ndarray
@@ -161,6 +166,9 @@ def inv(a):
 def det(a):
     """Determinant of a matrix.
 
+    For [[a, b], [c, d]] it is a·d - b·c: the factor by which the matrix changes volumes, 0 for a singular matrix. It is
+    computed from an LU decomposition. The gradient with respect to the matrix is det(a) · inv(a)ᵀ.
+
     Parameters
     ----------
     a : ndarray
@@ -187,6 +195,9 @@ def det(a):
 def slogdet(a):
     """Sign and logarithm of the absolute value of the determinant: det = sign · e^logarithm.
 
+    It does not overflow where the determinant of a large matrix would, and is what the density of a normal distribution
+    needs. The gradient of the logarithm is inv(a)ᵀ; the sign has no gradient.
+
     Parameters
     ----------
     a : ndarray
@@ -210,6 +221,9 @@ def slogdet(a):
 def solve(a, b):
     """Solution x of the linear equations a x = b.
 
+    The matrix is decomposed once for all right-hand sides, which is faster and more accurate than multiplying by the
+    inverse. Both inputs have gradients: inv(a)ᵀ · g for b, and its product with -xᵀ for a.
+
     Parameters
     ----------
     a : ndarray
@@ -232,6 +246,9 @@ def solve(a, b):
     >>> from mxnet import np
     >>> np.linalg.solve(np.array([[3, 1], [1, 2]]), np.array([9, 8]))
     array([2., 3.])
+    >>> np.linalg.solve(np.array([[2, 0], [0, 4]]), np.eye(2))
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]])
     """
     return call("_npi_solve", a, b)
 
@@ -307,6 +324,9 @@ def eig(a):
 def eigvals(a):
     """Eigenvalues of a square matrix, where they are real.
 
+    They are the numbers λ for which a·v = λ·v has a solution v other than 0. `eig` returns the vectors as well; for
+    symmetric matrices use `eigvalsh`, which is faster and whose results are always real.
+
     Parameters
     ----------
     a : ndarray
@@ -362,6 +382,9 @@ def eigh(a, UPLO="L"):
 def eigvalsh(a, UPLO="L"):
     """Eigenvalues of a symmetric matrix, ascending.
 
+    They are the numbers λ for which a·v = λ·v has a solution v other than 0; for a symmetric matrix all are real. The
+    other triangle is not read, and not checked for symmetry. `eigh` returns the vectors as well.
+
     Parameters
     ----------
     a : ndarray
@@ -378,6 +401,8 @@ def eigvalsh(a, UPLO="L"):
     --------
     >>> from mxnet import np
     >>> np.linalg.eigvalsh(np.array([[2, 1], [1, 2]]))
+    array([1., 3.])
+    >>> np.linalg.eigvalsh(np.array([[2, 99], [1, 2]]))
     array([1., 3.])
     """
     return call("_npi_eigvalsh", a, UPLO=UPLO)

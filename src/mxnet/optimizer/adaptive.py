@@ -365,6 +365,10 @@ class Ftrl(MultiTensorOptimizer):
 class AdaGrad(_ClipAlways, MultiTensorOptimizer):
     """AdaGrad: h += grad²; weight -= lr · (grad / √(h + eps) + wd · weight).
 
+    Each element has its own rate, which decreases with the sum of its squared gradients: elements that rarely have a
+    gradient, such as the rows of an embedding, keep large steps. As the sum never decreases, steps become small in long
+    runs; AdaDelta and RMSProp use averages instead.
+
     Parameters
     ----------
     eps : float, default 1e-7

@@ -1,6 +1,7 @@
 """Loaded optimizer states, compared with the parameters that they are for before anything keeps them."""
 
 import contextlib
+import warnings
 from numbers import Number, Real
 
 from .._core.dtypes import dtype_name
@@ -11,13 +12,31 @@ from .base import Optimizer
 
 
 def check_keys(states, weights):
-    """Refuse states of parameters that are not there."""
+    """Refuse states of parameters that are not there.
+
+    A module numbers its parameters on one device and names them on several. MXNet takes states of the other kind and
+    does not use them; so does ReMX, with a warning.
+    """
     unknown = [key for key in states if key not in weights]
-    if unknown:
+    if unknown and _of_other_devices(unknown, weights):
+        warnings.warn(
+            f"the optimizer states were saved with another number of devices: they are kept for {_shown(unknown)}, "
+            f"but this module updates {_shown(weights)}. As in MXNet, they are not used: momentum and other states "
+            "start from zero",
+            stacklevel=2,
+        )
+    elif unknown:
         raise MXNetError(
             f"the optimizer states are of other parameters: there are states for {_shown(unknown)}, the parameters are "
             f"{_shown(weights)}; load the file that was saved with this network"
         )
+
+
+def _of_other_devices(keys, weights):
+    """Are `keys` names of parameters that are counted in `weights`, or numbers of parameters that are named there?"""
+    if all(isinstance(key, int) for key in keys):
+        return bool(weights) and all(isinstance(key, str) for key in weights)
+    return {name for name, _ in weights.values()}.issuperset(keys)
 
 
 def _shown(keys):

@@ -56,6 +56,13 @@ async def model_metadata(server, request):
     return _json({**facts, "inputs": inputs, "outputs": outputs})
 
 
+async def repository_index(server, request):
+    """POST /v2/repository/index: the models and their states."""
+    await server.body(request)  # it may ask for ready models only; there are no others
+    state = {"state": "READY", "reason": ""} if server.ready else {"state": "UNAVAILABLE", "reason": "loading"}
+    return _json([{"name": server.model.name, "version": server.model.version, **state}])
+
+
 async def infer(server, request):
     """POST /v2/models/NAME/infer."""
     from starlette.responses import Response
@@ -80,6 +87,7 @@ ROUTES = [
     ("GET", "/v2", server_metadata),
     ("GET", "/v2/health/live", live),
     ("GET", "/v2/health/ready", ready),
+    ("POST", "/v2/repository/index", repository_index),
     *[(method, "/v2/models/{name}" + end, call) for method, end, call in _CALLS],
     *[(method, "/v2/models/{name}/versions/{version}" + end, call) for method, end, call in _CALLS],
 ]

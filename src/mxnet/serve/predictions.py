@@ -75,9 +75,19 @@ async def models(server, request):
     return JSONResponse({"models": [{"modelName": server.model.name, "modelUrl": server.settings.prefix}]})
 
 
+async def describe(server, request):
+    """GET /models/NAME."""
+    from starlette.responses import JSONResponse
+
+    server.check_model(**request.path_params)
+    facts = {"modelName": server.model.name, "modelVersion": server.model.version, "modelUrl": server.settings.prefix}
+    return JSONResponse([{**facts, "batchSize": server.model.max_batch, "loadedAtStartup": True}])
+
+
 ROUTES = [
     ("GET", "/ping", ping),
     ("GET", "/models", models),
+    *[("GET", f"/models/{{name}}{version}", describe) for version in ("", "/{version}")],
     *[
         (method, f"/predictions/{{name}}{version}", predict)
         for method in ("POST", "PUT")

@@ -157,6 +157,8 @@ def wanted_outputs(request, names):
         if item.get("name") not in names:
             asked = reprlib.repr(item.get("name"))
             raise Refused(400, f"there is no output {asked}; there are {', '.join(names)}")
+        if _parameters(item).get("classification"):  # an extension that would change the answer's type
+            raise Refused(400, f"output {item['name']}: the extension classification is not available")
     if len(items) > len(names):
         raise Refused(400, f"there are {len(names)} outputs, {len(items)} were asked for")
     return [(item["name"], _parameters(item).get("binary_data", binary) is True) for item in items]

@@ -303,9 +303,8 @@ class SymbolBase(Traced):
         composed._compose(*args, **kwargs)
         return composed
 
-    def _compose(self, *args, **kwargs):
+    def _compose(self, *args, name=None, **kwargs):
         """Put other symbols in the place of this graph's variables, by name."""
-        name = kwargs.pop("name", None)
         if args and kwargs:
             raise TypeError("compose only accept input Symbols either as positional or keyword arguments, not both")
         if not all(isinstance(symbol, SymbolBase) for symbol in (*args, *kwargs.values())):

@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 
 from .. import nd
+from .._core.extras import opencv
 
 SIDE = 140  # pixels of a drawing, in both directions, as the page sends it: one byte each, 255 is ink
 PAGE = """<!doctype html>
@@ -67,8 +68,7 @@ wipe();
 
 def centred(drawing):
     """A drawing as the digits are: 20 pixels in its longer direction, its centre of mass in the middle of 28 x 28."""
-    import cv2
-
+    cv2 = opencv()
     ys, xs = np.nonzero(drawing > 32)
     if not len(ys):
         raise ValueError("the drawing is empty")

@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler
 from http.server import ThreadingHTTPServer
 import numpy as np
 from .. import nd as nd
+from .._core.extras import opencv as opencv
 SIDE: int
 PAGE: str
 def centred(drawing: Any) -> Any: ...

@@ -23,13 +23,16 @@ class Changed(Exception):
     """There are other hosts now."""
 
 
+MOST = 65535  # workers of a job; more are a slip of the finger, and would be started one after the other
+
+
 def bounds(text):
     """(least, most) of `1:4`, or of a number alone."""
     least, colon, most = text.partition(":")
     if not (least.isdecimal() and (most.isdecimal() or not colon)):
         raise ValueError(text)
     least, most = int(least), int(most or least)
-    if not 1 <= least <= most:
+    if not 1 <= least <= most <= MOST:
         raise ValueError(text)
     return least, most
 

@@ -128,11 +128,19 @@ def remote_command(options, node, nodes, count, master, port, folder, attempt=0,
     return f"cd {shlex.quote(folder)} && {shlex.join(remote(options, [*mine, *options.command]))}"
 
 
+SETTINGS = {
+    "StrictHostKeyChecking": "accept-new",
+    "ServerAliveInterval": "15",
+    "ConnectTimeout": "20",  # seconds; TCP alone would wait for minutes for a host that does not answer
+}
+
+
 def ssh(host, command):
     """The command line of ssh; a name that begins with a dash is no option of it."""
     name, _, port = host.partition(":")
     place = ["-p", port, "--", name] if port else ["--", name]
-    return ["ssh", "-o", "StrictHostKeyChecking=accept-new", "-o", "ServerAliveInterval=15", *place, command]
+    settings = [word for name, value in SETTINGS.items() for word in ("-o", f"{name}={value}")]
+    return ["ssh", *settings, *place, command]
 
 
 def places_of(hosts, interface):

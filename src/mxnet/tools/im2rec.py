@@ -13,7 +13,7 @@ from .._core.arguments import at_least, share
 from .._core.errors import MXNetError
 from .._core.extras import opencv
 from .._core.progress import progress
-from .._formats import images
+from .._formats import image_lists, images
 
 _AHEAD = 64  # images in work for each thread
 
@@ -97,8 +97,7 @@ def encode(args, item):
     label = labels if len(labels) > 1 and args.pack_label else labels[0]
     header = recordio.IRHeader(0, label, number, 0)
     path = os.path.join(args.root, name)
-    with open(path, "rb") as file:
-        content = file.read()
+    content = image_lists.content(path)
     if args.pass_through:
         return recordio.pack(header, content)
     image = images.decode(content, args.color, path)

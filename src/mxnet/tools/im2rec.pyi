@@ -21,6 +21,7 @@ from .._core.arguments import share as share
 from .._core.errors import MXNetError as MXNetError
 from .._core.extras import opencv as opencv
 from .._core.progress import progress as progress
+from .._formats import image_lists as image_lists
 from .._formats import images as images
 _AHEAD: int
 def list_image(root: Any, recursive: Any, exts: Any) -> Iterator[Any]: ...

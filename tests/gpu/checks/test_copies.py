@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 import simulated
+import torch
 
 import mxnet as mx
 from mxnet import gluon, nd
+from mxnet._device import copies
+from mxnet.base import MXNetError
 
 GPU, PINNED = mx.gpu(0), mx.cpu_pinned()
 
@@ -169,3 +172,29 @@ def test_indexing_does_not_wait():
     assert not simulated.of_kind(events, "sync", "race"), events
     assert parts[0].asnumpy().tolist() == [[0, 1, 2], [6, 7, 8]]
     assert parts[-1].asnumpy().tolist() == [5, 5]
+
+
+def test_a_forked_process_has_no_pinned_memory(monkeypatch):
+    """CUDA does not survive a fork: workers of a DataLoader that take a part of a pinned array get ordinary memory."""
+    x = nd.arange(6, ctx=mx.cpu_pinned())
+    monkeypatch.setattr(torch.cuda, "_is_in_bad_fork", lambda: True)
+    assert x[2:4].copy().asnumpy().tolist() == [2, 3]
+    assert not copies.can_pin() and not copies.pinned(torch.ones(2)).is_pinned()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, use the 'spawn' method",
+        "CUDA error: initialization error",
+    ],
+)
+def test_a_forked_process_is_told_what_to_do(monkeypatch, text):
+    def refuse(*args, **kwargs):
+        raise RuntimeError(text)
+
+    monkeypatch.setattr(torch.cuda, "_is_in_bad_fork", lambda: True)
+    x = nd.ones((2,), ctx=mx.gpu(0))
+    monkeypatch.setattr(torch.Tensor, "cpu", refuse)
+    with pytest.raises(MXNetError, match="a forked process.* cannot use a GPU.*as_in_context"):
+        x.asnumpy()

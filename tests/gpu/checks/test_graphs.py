@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import simulated
 import torch
+from simulated.graphs import Leftovers
 from test_layers import LAYERS
 
 import mxnet as mx
@@ -487,6 +488,7 @@ def test_given_up_with_one_warning(runtime, training):
                 assert abs(x.grad.asscalar()) == 1
     assert len([w for w in warned if "CUDA graph" in str(w.message)]) == 1
     assert torch.cuda.current_stream() == stream and runtime.captures == 0
+    assert not Leftovers.pools and not Leftovers.drawing  # torch's allocator and generator work as before
 
 
 def test_a_failing_backward_pass_gives_up(runtime, monkeypatch):
@@ -495,6 +497,50 @@ def test_a_failing_backward_pass_gives_up(runtime, monkeypatch):
     with pytest.warns(UserWarning, match="without a CUDA graph"):
         found = train(net)
     np.testing.assert_allclose(found[0], train(network(static=False))[0], rtol=1e-4, atol=1e-5)
+    assert not Leftovers.pools and not Leftovers.drawing
+
+
+def test_a_graph_captured_before_works_after_another_failed(runtime):
+    good, plain = network(), network(static=False)
+    for i in range(graphs.WARM_UPS + 2):
+        good(batch(i))
+    _give_up()
+    np.testing.assert_allclose(good(batch(9)).asnumpy(), plain(batch(9)).asnumpy(), rtol=1e-5)
+    assert runtime.captures == 1 and runtime.replays == 3
+
+
+def _give_up():
+    net = nn.HybridLambda(lambda F, x: F.contrib.boolean_mask(x, x > 0))
+    net.hybridize(static_alloc=True, static_shape=True)
+    with pytest.warns(UserWarning, match="without a CUDA graph"):
+        for _ in range(graphs.WARM_UPS + 1):
+            net(nd.array([1, -1], ctx=GPU))
+
+
+@pytest.mark.parametrize("changed", ["data", "parameter"])
+def test_a_run_whose_inputs_were_changed_keeps_its_activations(runtime, changed):
+    """The first run may still be differentiated, though its data or a parameter have new values."""
+    net, found = network(), []
+
+    def loss_of(x):
+        with autograd.record():
+            return net(x).square().sum()
+
+    for i in range(graphs.WARM_UPS + 1):
+        loss_of(batch(i)).backward()
+    for change in (False, True):
+        x = batch(7)
+        loss = loss_of(x)
+        if change and changed == "data":
+            x[:] = 0
+        elif change:
+            net[0].weight.set_data(net[0].weight.data() + 1)
+        later = loss_of(batch(50)) if change else None
+        loss.backward()
+        found.append(net[0].weight.grad().asnumpy())
+    later.backward()
+    assert runtime.captures == 2 and runtime.replays == 2 + 4
+    np.testing.assert_allclose(*found, rtol=1e-5)
 
 
 def test_an_index_out_of_bounds_is_reported_late(runtime):

@@ -11,6 +11,7 @@ from synchronizing import IN_FLOAT64, SELDOM, SYNCHRONIZING
 import mxnet as mx
 from mxnet import autograd, nd
 from mxnet._device import late
+from mxnet._ops.registry.registry import load
 from mxnet.base import MXNetError
 
 GPU = mx.gpu(0)
@@ -19,6 +20,25 @@ LARGEST = 20_000  # elements in the inputs of a sample
 # Their numbers come from another stream on a GPU, as in MXNet: only shape, dtype and device are compared.
 RANDOM = {"Dropout", "RNN", "_contrib_dgl_csr_neighbor_uniform_sample", "LeakyReLU"}
 DECODERS = {"_cvimdecode", "_cvimread", "_imdecode"}  # to the CPU's memory, as in MXNet
+_ONEDNN = "computes by oneDNN, which has the CPU only, as in MXNet"
+_PART = "a part of graphs and of autograd that no program calls by name"
+# Operators of the registry that have no samples, and why; those of `mx.np` are in test_numpy_operators.py.
+WITHOUT_SAMPLES = {
+    "Custom": "runs the user's code: test_models.py, test_backward_threads.py",
+    "_CachedOp": _PART,
+    "_CachedOpThreadSafe": _PART,
+    "_CustomFunction": "runs the user's code: test_backward_threads.py",
+    "_NDArray": "MXNet's first form of custom operators, which runs the user's code",
+    "_Native": "MXNet's first form of custom operators, which runs the user's code",
+    "_NoGradient": _PART,
+    "_cond": "takes graphs: test_control_flow.py",
+    "_foreach": "takes graphs: test_control_flow.py",
+    "_while_loop": "takes graphs: test_control_flow.py",
+    "_sg_mkldnn_conv": _ONEDNN,
+    "_sg_mkldnn_fully_connected": _ONEDNN,
+    "_sg_mkldnn_selfatt_qk": _ONEDNN,
+    "_sg_mkldnn_selfatt_valatt": _ONEDNN,
+}
 
 
 def on(ctx, case):
@@ -78,6 +98,53 @@ def test_equals_the_cpu(operator, exact_products):
         assert operator not in SYNCHRONIZING, f"{operator} does not wait for the device any more"
     assert not in_float64 or operator in IN_FLOAT64, f"{operator} computes in float64"
     assert operator not in SELDOM or not seen, f"{operator} waits for the device: {sorted(seen)}"
+
+
+def test_every_operator_has_samples():
+    sampled = set(operators())
+    registered = [op for op in load().values() if not op.name.startswith("_np")]
+    assert {op.name for op in registered if not sampled & set(op.names)} == WITHOUT_SAMPLES.keys()
+
+
+NO_RECORDED_GRADIENT = [name for name in operators() if not any(case.grads for case in cases(name))]
+
+
+def _gradients(ctx, case):
+    """Gradients of a sample's inputs as arrays of NumPy, and events; None: the operator has none."""
+    arrays = [nd.array(a, ctx=ctx, dtype=a.dtype) for a in case.inputs]
+    inputs = [a for a in arrays if np.dtype(a.dtype).kind == "f"]
+    for array in inputs:
+        array.attach_grad()
+    with simulated.watched() as events:
+        with ctx, autograd.record(train_mode=case.train):
+            outputs = call(case, arrays)
+        heads = [o for o in outputs if o._ag is not None and np.dtype(o.dtype).kind == "f"]
+        if not heads:
+            return None, events
+        autograd.backward(heads, [nd.ones(h.shape, ctx=ctx, dtype=h.dtype) for h in heads], train_mode=case.train)
+    for array in inputs:
+        assert array.grad.context == ctx and array.grad._t.device.type == ("cuda" if ctx == GPU else "cpu")
+    return [a.grad.asnumpy() for a in inputs], events
+
+
+@pytest.mark.parametrize("operator", NO_RECORDED_GRADIENT)
+def test_gradients_that_nobody_recorded_equal_the_cpus(operator):
+    """Of operators that have none a GPU has none either. Updates of optimizers write their inputs: nobody asks."""
+    for case in cases(operator):
+        if case.size > LARGEST or operator in DECODERS or case.mutated:
+            continue
+        want, found = [], []
+        for ctx, results in ((mx.cpu(), want), (GPU, found)):
+            try:
+                results += _gradients(ctx, case)
+            except MXNetError as error:
+                results += [str(error).splitlines()[0], ()]
+        assert type(want[0]) is type(found[0]), (case, want[0], found[0])
+        assert not simulated.of_kind(found[1], "race", "assert"), case
+        assert operator in SYNCHRONIZING or not simulated.of_kind(found[1], "sync"), (case, found[1])
+        if isinstance(want[0], list) and case.seed is None:
+            for a, b in zip(want[0], found[0], strict=True):
+                compare(f"{case} gradient", b, a, scale=10)
 
 
 def test_decoders_give_arrays_of_the_cpu():

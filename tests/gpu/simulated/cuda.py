@@ -190,6 +190,7 @@ def install(library, devices):
         "is_current_stream_capturing": lambda: _STATE["capturing"],
         "CUDAGraph": graphs.CUDAGraph,
         "graph": graphs.graph,
+        "graph_pool_handle": graphs.new_pool,
         "memory_allocated": lambda device=None: library.sim_used(index_of(device)),
         "memory_reserved": lambda device=None: library.sim_used(index_of(device)),
         "max_memory_allocated": lambda device=None: library.sim_peak(index_of(device)),
@@ -206,6 +207,7 @@ def install(library, devices):
     }
     for name, value in values.items():
         setattr(cuda, name, value)
+    torch._C._cuda_endAllocateToPool = graphs.end_allocation
     torch._C._cuda_getDevice = lambda: library.sim_device()
     torch.backends.cuda.is_built = lambda: True
     torch.backends.cudnn.is_available = lambda: False

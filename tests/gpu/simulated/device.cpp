@@ -39,6 +39,12 @@ static const Names WAITING = {"aten::nonzero", "aten::masked_select", "aten::_un
 // cuBLAS and cuDNN multiply no integers.
 static const Names FLOATING = {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::addbmm", "aten::mv", "aten::addmv",
                                "aten::addmv_", "aten::dot", "aten::vdot", "aten::convolution"};
+// Types that a CPU kernel takes and the CUDA kernel does not, from the table of torch's own tests (`op_db`: `dtypes` and `dtypesIfCUDA`).
+static const std::vector<ScalarType> HALVES = {kHalf, kBFloat16}, BYTES = {kByte}, BOOLS = {kBool}, INTEGERS = {kByte, kChar, kShort, kInt, kLong};
+static const std::map<std::string, std::vector<ScalarType>> LACKING = {
+    {"aten::histc", HALVES}, {"aten::igamma", HALVES}, {"aten::igammac", HALVES}, {"aten::angle", HALVES}, {"aten::upsample_bilinear2d", BYTES},
+    {"aten::upsample_bicubic2d", BYTES}, {"aten::_upsample_bilinear2d_aa", BYTES}, {"aten::scatter_reduce", BOOLS},
+    {"aten::max_pool2d_with_indices", INTEGERS}, {"aten::max_pool3d_with_indices", INTEGERS}, {"aten::avg_pool2d", INTEGERS}, {"aten::avg_pool3d", INTEGERS}};
 
 static const Names PRODUCTS = {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::addbmm"};
 
@@ -150,7 +156,16 @@ struct Call {
     integers |= isIntegralType(t.scalar_type(), true);
   }
 
+  void refuse_types() {
+    auto found = LACKING.find(name);
+    if (found == LACKING.end() || !given[0].isTensor()) return;
+    ScalarType type = given[0].toTensor().scalar_type();
+    bool lacks = std::count(found->second.begin(), found->second.end(), type);
+    TORCH_CHECK_NOT_IMPLEMENTED(!lacks, "simulated CUDA: \"", name, "_cuda\" not implemented for '", toString(type), "'");
+  }
+
   void check() {
+    refuse_types();
     for (auto& v : given) {
       each(v, [&](const Tensor& t) { look(t); });
       if (v.isOptionalTensorList())

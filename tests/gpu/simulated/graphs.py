@@ -26,6 +26,7 @@ class _Recorder(TorchDispatchMode):
         kwargs, syncs = kwargs or {}, _STATE["syncs"]
         self._refuse_pageable(func, args, kwargs)
         self._keep_written(func, args, kwargs)
+        given = _aliases(args), {name: _aliases(value) for name, value in kwargs.items()}
         result = func(*args, **kwargs)
         if _STATE["syncs"] != syncs:
             raise RuntimeError(REFUSED)
@@ -33,7 +34,7 @@ class _Recorder(TorchDispatchMode):
             self.made.add(tensor.untyped_storage()._cdata)
         taken = [t for value in (result, *args) for t in _tensors(value)]  # lists of tensors among the arguments
         if any(t.is_cuda for t in taken):  # what the host computes is not in a graph
-            self.calls.append((func, args, kwargs, result))
+            self.calls.append((func, *given, _aliases(result)))
         return result
 
     def _refuse_pageable(self, func, args, kwargs):
@@ -64,9 +65,37 @@ class _Recorder(TorchDispatchMode):
             whole.copy_(content)
 
 
+def _aliases(value):
+    """The same memory by other tensors: calls such as `squeeze_` change the shape of the tensor that they are given."""
+    if isinstance(value, torch.Tensor):
+        return value.detach()
+    return type(value)(map(_aliases, value)) if type(value) in (tuple, list) else value
+
+
 def _tensors(value):
     values = value if isinstance(value, (tuple, list)) else [value]
     return [v for v in values if isinstance(v, torch.Tensor)]
+
+
+class Leftovers:
+    """What torch before 2.12 leaves of a capture in which CUDA refused a call: `capture_end` raises in its middle."""
+
+    pools = set()  # the allocator believes that memory still goes to them
+    drawing = False  # the random generator believes that a graph is being captured
+    made = 0
+
+
+def new_pool():
+    """A name for memory that graphs share."""
+    Leftovers.made += 1
+    return 0, Leftovers.made
+
+
+def end_allocation(device, pool):
+    """`torch._C._cuda_endAllocateToPool`."""
+    if pool not in Leftovers.pools:
+        raise RuntimeError("endAllocatePool: not currently recording to mempool_id")
+    Leftovers.pools.remove(pool)
 
 
 class CUDAGraph:
@@ -85,9 +114,9 @@ class CUDAGraph:
                 kinds = [r.alias_info for r in func._schema.returns]
                 if any(k is not None and not k.is_write for k in kinds):
                     continue  # a view: it is there
-                again = func(*args, **kwargs)
+                again = func(*_aliases(args), **{name: _aliases(value) for name, value in kwargs.items()})
                 for old, new in zip(_tensors(result), _tensors(again), strict=True):
-                    if old is not new and old.numel():
+                    if old.untyped_storage()._cdata != new.untyped_storage()._cdata and old.numel():
                         old.copy_(new)
 
 
@@ -96,7 +125,7 @@ class graph:
 
     def __init__(self, cuda_graph, pool=None, stream=None, capture_error_mode="global"):
         assert capture_error_mode in ("global", "thread_local", "relaxed")
-        self.graph, self.stream, self.recorder = cuda_graph, stream, _Recorder()
+        self.graph, self.stream, self.pool, self.recorder = cuda_graph, stream, pool or new_pool(), _Recorder()
 
     def __enter__(self):
         torch.cuda.synchronize()
@@ -107,7 +136,8 @@ class graph:
         self.scope.__enter__()
         self.stream.wait_stream(self.outer)
         self.random = torch.cuda.get_rng_state()
-        _STATE["capturing"] = True
+        _STATE["capturing"] = Leftovers.drawing = True
+        Leftovers.pools.add(self.pool)
         self.recorder.__enter__()
 
     def __exit__(self, kind, error, trace):
@@ -120,7 +150,12 @@ class graph:
             for tensor in _tensors(result):
                 if tensor.is_cuda:
                     tensor.record_stream(self.outer)
-        if kind is not None:  # as torch: the stream stays the one of the capture
+        if kind is not None and REFUSED in str(error):  # as torch: the stream stays the one of the capture
+            return
+        Leftovers.pools.remove(self.pool)
+        Leftovers.drawing = False
+        if kind is not None:
+            self.scope.__exit__(kind, error, trace)
             return
         self.scope.__exit__(kind, error, trace)
         self.graph.calls = self.recorder.calls

@@ -93,7 +93,7 @@ def dumps(heads: Iterable[Entry], np_shape: bool = False) -> str:
 
 
 def without_casts(heads: Iterable[Entry]) -> list[Entry]:
-    """The graph without the casts that automatic mixed precision put in."""
+    """The graph without the casts of automatic mixed precision. A cast that is an output stays, as in MXNet."""
     heads = list(heads)
     if not {"amp_cast", "amp_multicast"} & {n.op.name for n in topological_order(heads).calls}:  # type: ignore[union-attr]
         return heads
@@ -103,12 +103,13 @@ def without_casts(heads: Iterable[Entry]) -> list[Entry]:
             entry = entry.node.inputs[entry.index]
         return entry
 
+    outputs = {id(head.node) for head in heads}
     new: dict[int, Node] = {}
     for node in walk(heads):
-        if skip_casts(Entry(node)).node is node:
+        if id(node) in outputs or skip_casts(Entry(node)).node is node:
             inputs = [skip_casts(e) for e in node.inputs]
             new[id(node)] = node.with_inputs([Entry(new[id(e.node)], *e[1:]) for e in inputs])
-    return [Entry(new[id(e.node)], *e[1:]) for e in map(skip_casts, heads)]
+    return [Entry(new[id(e.node)], *e[1:]) for e in heads]
 
 
 # reading

@@ -5,11 +5,12 @@ compiled first takes many seconds; meanwhile torch's own operators compute. The 
 two runs would then round differently at different steps. It therefore happens after a fixed number of calls and amount
 of work, all computed by torch, even if the code is ready earlier. Runs that start with nothing compiled agree with each
 other, and so do runs that start with everything compiled. With `MXNET_KERNELS=wait` training waits, and all runs agree.
-`FIRST_RUN.waiting()` does the same for a part of a program.
+`FIRST_RUN.waiting()` does the same for a part of a program, in the thread that asks for it.
 """
 
 import logging
 import os
+import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -36,6 +37,7 @@ class FirstRun:
 
     def __init__(self) -> None:
         self.waits = os.environ.get("MXNET_KERNELS") == "wait"
+        self._thread = threading.local()  # its `waits`: this thread alone is inside `waiting()`
         self.calls = self.work = 0
         self.over = False
         self._begun = 0.0
@@ -43,16 +45,19 @@ class FirstRun:
 
     @contextmanager
     def waiting(self) -> Generator[None, None, None]:
-        """Context manager: training waits for the compiler, so results do not depend on what was compiled before."""
-        before, self.waits = self.waits, True
+        """Context manager: training in this thread waits for the compiler; its results do not depend on the cache."""
+        before, self._thread.waits = self._waits_here(), True
         try:
             yield
         finally:
-            self.waits = before
+            self._thread.waits = before
+
+    def _waits_here(self) -> bool:
+        return getattr(self._thread, "waits", False)
 
     def put_off(self, work: int) -> bool:
         """Should torch also compute this call, with so much work?"""
-        if self.over or self.waits:
+        if self.over or self.waits or self._waits_here():
             return False
         self.calls += 1
         self.work += work

@@ -10,7 +10,7 @@ from ..._core.attrs import Count, Dtype
 from ..._core.errors import MXNetError, ValueFault
 from ..._device import late
 from ..._kernels.runtime.concrete import has_values
-from ..registry.gradient import without_gradient
+from ..registry.gradient import with_zero_gradients, without_gradient
 from ..registry.registry import Attrs, op
 from ..registry.shape_rules import Shape, Shapes, bracket, merge, real_axis
 from ..registry.torch_dtypes import number_for, torch_dtype
@@ -212,7 +212,7 @@ def _pick_quickly(axis, keepdims, mode):
         return None
 
     def picked(data, index):
-        if data.dim() != 2 or index.dim() != 1 or index.size(0) != data.size(0):
+        if data.dim() != 2 or index.dim() != 1 or index.size(0) != data.size(0) or index.requires_grad:
             return None
         return data.gather(1, index.long().clamp(0, data.size(1) - 1).unsqueeze(1)).squeeze_(1)
 
@@ -257,7 +257,7 @@ def pick(data, index, *, axis: int | None = -1, keepdims: bool = False, mode: Li
             f"not {bracket(index.shape)}"
         )
     picked = data.gather(axis, within(index, data.shape[axis], mode).reshape(shape))
-    return picked if keepdims or data.dim() == 1 else picked.squeeze(axis)
+    return with_zero_gradients(picked if keepdims or data.dim() == 1 else picked.squeeze(axis), index)
 
 
 @op("fill_element_0index", dtype="any")
@@ -305,14 +305,15 @@ def gather_nd(data, indices):
         The coordinates, (M, …) with M up to N: row i holds those along axis i. Negative ones count from the end; those
         outside are an IndexError. The result has the further axes of `indices`, then axes M to N - 1 of `data`.
     """
-    return data[coordinates(indices, tuple(data.shape))]
+    return with_zero_gradients(data[coordinates(indices, tuple(data.shape))], indices)
 
 
 @op("scatter_nd", dtype="any")
 def scatter_nd(data, indices, *, shape: tuple):
     """Zeros of `shape`, with `data` at the coordinates that the columns of `indices` give."""
     place = coordinates(indices, shape)
-    return torch.zeros(shape, dtype=data.dtype, device=data.device).index_put(place, data)
+    result = torch.zeros(shape, dtype=data.dtype, device=data.device).index_put(place, data)
+    return with_zero_gradients(result, indices)
 
 
 @op("_scatter_set_nd", dtype="any")
@@ -392,4 +393,4 @@ def where(condition, x, y):
                 f"shape {bracket(x.shape)} of x nor a vector of its first axis"
             )
         condition = condition.reshape(-1, *[1] * (x.dim() - 1))
-    return torch.where(condition != 0, x, y)
+    return with_zero_gradients(torch.where(condition != 0, x, y), condition)

@@ -5,6 +5,7 @@ and the projection; after all of them, in the same order, the input biases and t
 """
 
 from functools import lru_cache
+from itertools import accumulate
 from typing import Literal
 
 import numpy as np
@@ -202,7 +203,7 @@ def rnn(
         def one(data, states, weights):
             if sequence_length is not None:
                 return _variable_length(mode, data, states, weights, 1, _train, bidirectional, sequence_length)
-            return under(getattr(_VF, mode), (data, states, weights, True, 1, 0.0, _train, bidirectional, False))
+            return _by_torch(mode, data, states, weights, 1, _train, bidirectional)
 
         result = _layer_by_layer(one, data, states, weights, num_layers, dropout)
     elif sequence_length is not None:
@@ -210,8 +211,7 @@ def rnn(
     else:
         result = None if projection_size else _by_kernel(mode, data, states, weights, num_layers, bidirectional)
         if result is None:
-            run = getattr(_VF, mode)
-            result = under(run, (data, states, weights, True, num_layers, 0.0, _train, bidirectional, False))
+            result = _by_torch(mode, data, states, weights, num_layers, _train, bidirectional)
     return tuple(result) if state_outputs else result[0]
 
 
@@ -220,6 +220,35 @@ def _by_kernel(mode, data, states, weights, num_layers, bidirectional):
     if mode == "lstm":
         return lstm(num_layers, bidirectional, data, *states, *weights)
     return gru(mode, num_layers, bidirectional, data, states, *weights)
+
+
+def _by_torch(mode, data, states, weights, num_layers, train, bidirectional):
+    """Outputs and final states by torch's function, on a GPU in the form that cuDNN wants."""
+    if data.is_cuda and not torch.compiler.is_compiling():
+        one = isinstance(states, torch.Tensor)
+        states = states.contiguous() if one else tuple(s.contiguous() for s in states)
+        weights = _in_one_buffer(weights, num_layers * (2 if bidirectional else 1))
+        train = train or _is_differentiated(data, *((states,) if one else states), *weights)
+    return under(getattr(_VF, mode), (data, states, weights, True, num_layers, 0.0, train, bidirectional, False))
+
+
+def _is_differentiated(*tensors):
+    """Is a gradient wanted? cuDNN computes one only of a run in training mode."""
+    return torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
+
+
+def _in_one_buffer(weights, directions):
+    """The same weights in the packed order in one buffer, as cuDNN reads them: torch would copy them with a warning."""
+    each = len(weights) // directions
+    groups = [weights[i : i + each] for i in range(0, len(weights), each)]
+    packed = [w for group in groups for w in (*group[:2], *group[4:])] + [w for group in groups for w in group[2:4]]
+    sizes = [w.numel() for w in packed]
+    places = [0, *accumulate(sizes[:-1])]
+    in_place = all(w.storage_offset() == at and w.is_contiguous() for w, at in zip(packed, places, strict=True))
+    if in_place and len({w.untyped_storage()._cdata for w in packed}) == 1:
+        return weights
+    buffer = torch.cat([w.reshape(-1) for w in packed])
+    return _torch_order([p.view_as(w) for p, w in zip(buffer.split(sizes), packed, strict=True)], each == 5)
 
 
 def rnn_of_parts(data, parts, *states, **attrs):
@@ -314,7 +343,7 @@ def _one_direction(mode, data, states, weights, train, alive, ends):
     if mode == "lstm":
         data = torch.cat([data, ~alive[..., None]], 2)
         weights = [_keeping_cell(weights[0]), *weights[1:]]
-    output, *final = under(getattr(_VF, mode), (data, states, weights, True, 1, 0.0, train, False, False))
+    output, *final = _by_torch(mode, data, states, weights, 1, train, False)
     last = _at_steps(output, (ends - 1)[None])
     return output.masked_fill(~alive[..., None], 0), last, *final[1:]
 

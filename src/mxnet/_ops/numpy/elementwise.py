@@ -8,7 +8,7 @@ from ..elementwise import binary
 from ..elementwise.bool_cast import COMPARISONS, TESTS
 from ..elementwise.identity import to_dtype
 from ..elementwise.unary import cube_root, half_down
-from ..registry.gradient import without_gradient
+from ..registry.gradient import with_zero_gradients, without_gradient
 from ..registry.registry import op
 
 
@@ -230,7 +230,7 @@ def nan_to_num(data, *, copy: bool = True, nan: float = 0.0, posinf: float | Non
 @op("_npi_where", dtype="any")
 def where(condition, x, y):
     """Elements of `x` where the condition holds, of `y` elsewhere."""
-    return torch.where(condition != 0, *_common(x, y))
+    return with_zero_gradients(torch.where(condition != 0, *_common(x, y)), condition)
 
 
 @op("_npi_where_lscalar", dtype="any")

@@ -148,8 +148,8 @@ def _before_each(arr, axis: int, values, place: int | None, places: slice):
     found = range(*places.indices(arr.shape[axis]))
     if len(found) == 1:
         return _block(arr, axis, found[0], values)
-    indices = torch.arange(len(found), device=arr.device) * found.step + found.start
-    return _scattered(arr, axis, indices, values)
+    steps = torch.arange(len(found), device=arr.device)  # may be empty
+    return _scattered(arr, axis, found.start + found.step * steps, values)
 
 
 _inserting("_npi_insert_scalar", _before_one)

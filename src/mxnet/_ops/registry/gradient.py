@@ -101,3 +101,15 @@ def reads_head(result: torch.Tensor) -> bool:
 def without_gradient(forward: Callable[..., Any], *inputs: torch.Tensor | None) -> Any:
     """`forward(*inputs)` with a gradient of zero. MXNet returns those zeros, so the result stays part of the graph."""
     return with_gradient(forward, _zeros, *inputs)
+
+
+def _pass_and_zeros(inputs: Sequence[torch.Tensor], outputs: Any, heads: Sequence[torch.Tensor]) -> Any:
+    return [heads[0], *(torch.zeros_like(t) for t in inputs[1:])]
+
+
+def with_zero_gradients(result: torch.Tensor, *constants: torch.Tensor) -> torch.Tensor:
+    """`result` as a part of the graph of `constants`, too: indices and conditions get a gradient of zeros in MXNet."""
+    recorded = [t for t in constants if t.requires_grad and t.is_floating_point()]
+    if not recorded or not torch.is_grad_enabled() or not result.is_floating_point():
+        return result
+    return CustomGradient.apply(lambda value, *_: value.view_as(value), _pass_and_zeros, result, *recorded)

@@ -195,6 +195,7 @@ INDEX = {
         "_contrib_bipartite_matching _contrib_box_decode _contrib_box_encode _contrib_box_iou _contrib_box_nms "
         "_contrib_box_non_maximum_suppression"
     ),
+    "vision.correlation": "Correlation",
     "vision.deformable_convolution": "_contrib_DeformableConvolution _contrib_ModulatedDeformableConvolution",
     "vision.image_transform": (
         "_image_adjust_lighting _image_crop _image_flip_left_right _image_flip_top_bottom _image_normalize "
@@ -207,6 +208,6 @@ INDEX = {
     "vision.proposal": "_contrib_MultiProposal _contrib_Proposal",
     "vision.resize": "_contrib_AdaptiveAvgPooling2D _contrib_BilinearResize2D",
     "vision.roi_align": "_contrib_DeformablePSROIPooling _contrib_PSROIPooling _contrib_ROIAlign _contrib_RROIAlign",
-    "vision.roi_pooling": "Correlation ROIPooling",
+    "vision.roi_pooling": "ROIPooling",
     "vision.spatial_transformer": "BilinearSampler GridGenerator SpatialTransformer",
 }

@@ -10,7 +10,9 @@ from typing import Any
 import torch
 
 from ..._core.errors import MXNetError, cause
+from ..._core.hints import advice
 from ..._core.lru import Recent
+from ..._device.errors import explained
 from ...context import cpu
 from .registry import Attrs, Op
 from .shape_rules import bracket
@@ -137,8 +139,10 @@ def _outputs(op: Op, attrs: Attrs, shapes: tuple[Shape, ...], types: tuple[str, 
             error = error or refusal
     if result is None:
         listed = ", ".join(str(tuple(s)) for s in shapes)
-        said = f"Error in operator {op.name}: inputs of shapes {listed}: {str(error).strip()}"
-        raise MXNetError(said) from error and cause(error)
+        found = error or MXNetError("nothing was computed")
+        hint = advice(op.name, shapes, attrs)
+        said = f"Error in operator {op.name}: inputs of shapes {listed}: {explained(found)}{hint}"
+        raise MXNetError(said) from cause(found)
     results = result if isinstance(result, (tuple, list)) else (result,)
     return [(tuple(r.shape), NAME[r.dtype]) for r in results]
 

@@ -124,24 +124,36 @@ def _milliseconds(function, wait, rounds):
 
 
 def measure(ctx, rounds=5, small=False):
-    """Rows of (what, milliseconds of ReMX, milliseconds of torch); `small` for machines without a GPU."""
-    import torch
+    """Rows of (what, milliseconds of ReMX, milliseconds of torch), and of (what, why it could not be measured).
 
-    from ... import nd
-    from ..._ops.registry.device import torch_device
-
+    `small` is for machines without a GPU.
+    """
     images, sequences = (2, 8) if small else (32, 64)
     size = 64 if small else 224
     networks = {
         f"ResNet-50, {images} images of {size} x {size}": (_our_resnet, _torch_resnet, (images, 3, size, size), images),
         f"LSTM, {sequences} sequences of 50": (_our_lstm, _torch_lstm, (50, sequences, 64), sequences),
     }
+    rows, failures = [], []
+    for name, network in networks.items():
+        try:
+            rows += _rows(name, ctx, rounds, *network)
+        except Exception as error:  # a GPU whose memory is too small, say: the rest of the report counts
+            failures.append((name, f"{type(error).__name__}: {str(error).strip().splitlines()[0][:300]}"))
+    return rows, failures
+
+
+def _rows(name, ctx, rounds, ours, theirs, shape, batch):
+    import torch
+
+    from ... import nd
+    from ..._ops.registry.device import torch_device
+
     rows, device = [], torch_device(ctx)
-    for name, (ours, theirs, shape, batch) in networks.items():
-        plain = [_milliseconds(f, nd.waitall, rounds) for f in _torch_functions(torch, theirs, shape, batch, device)]
-        for how in ("", ", CUDA graphs") if device.type == "cuda" else ("",):
-            with cuda_graphs(bool(how)):
-                mine = [_milliseconds(f, nd.waitall, rounds) for f in _our_functions(ours, shape, batch, ctx)]
-            for what, a, b in zip(("prediction", "training"), mine, plain, strict=True):
-                rows.append((f"{name}, {what}{how}", a, b))
+    plain = [_milliseconds(f, nd.waitall, rounds) for f in _torch_functions(torch, theirs, shape, batch, device)]
+    for how in ("", ", CUDA graphs") if device.type == "cuda" else ("",):
+        with cuda_graphs(bool(how)):
+            mine = [_milliseconds(f, nd.waitall, rounds) for f in _our_functions(ours, shape, batch, ctx)]
+        for what, a, b in zip(("prediction", "training"), mine, plain, strict=True):
+            rows.append((f"{name}, {what}{how}", a, b))
     return rows

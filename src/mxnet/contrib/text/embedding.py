@@ -8,7 +8,7 @@ import warnings
 
 from ... import base, registry
 from ... import ndarray as nd
-from ..._core.errors import MXNetError
+from ..._core.errors import MXNetError, ValueRefused
 from ..._formats.archives import extract
 from ..._formats.fetch import check_sha1, own_mirrors
 from ..._formats.mirrors import Candidate, addresses, first_accepted, placed, repositories
@@ -22,6 +22,8 @@ EMBEDDING_ROOT = os.path.join(base.data_dir(), "embeddings")
 def register(embedding_cls):
     """Register a class of embeddings under its name in lower case.
 
+    `create` then finds it. The class derives from `CustomEmbedding` or another class of this module.
+
     Parameters
     ----------
     embedding_cls : class
@@ -33,8 +35,15 @@ def register(embedding_cls):
 
     Examples
     --------
-    >>> "glove" in mx.contrib.text.embedding.get_pretrained_file_names()
-    True
+    >>> from mxnet.contrib.text import embedding
+    >>> @embedding.register
+    ... class Mine(embedding.CustomEmbedding):
+    ...     pass
+    >>> with open("vectors.txt", "w") as file:
+    ...     print("hello 1 2", file=file)
+    ...     print("world 3 4", file=file)
+    >>> embedding.create("mine", pretrained_file_path="vectors.txt").get_vecs_by_tokens("world").asnumpy()
+    array([3., 4.], dtype=float32)
     """
     return registry.get_register_func(_TokenEmbedding, "token embedding")(embedding_cls)
 
@@ -42,12 +51,14 @@ def register(embedding_cls):
 def create(embedding_name, **kwargs):
     """An embedding by the name of its class.
 
+    The name is that of the class in lower case. An unknown name raises AssertionError with the names it resembles.
+
     Parameters
     ----------
     embedding_name : str
-        glove or fasttext.
+        'glove', 'fasttext', or a class that `register` has added.
     **kwargs
-        Arguments of the class.
+        Arguments of the class, such as `pretrained_file_name` and `vocabulary`.
 
     Returns
     -------
@@ -86,6 +97,14 @@ def get_pretrained_file_names(embedding_name=None):
             "`get_pretrained_file_names(embedding_name=None).keys()` to get all the valid embedding names."
         )
     return list(classes[embedding_name].pretrained_file_name_sha1)
+
+
+def _lines(file, path):
+    """The lines of a file; bytes of another encoding are an error that names it."""
+    try:
+        yield from file
+    except UnicodeDecodeError as error:
+        raise ValueRefused(f"{path}: {error}") from None
 
 
 def _extracted(folder, name, sha1):
@@ -142,7 +161,7 @@ class _TokenEmbedding(vocab.Vocabulary):
         self._vec_len = None
         vectors, unknown = [], None
         with open(path, encoding=encoding) as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(_lines(file, path), 1):
                 token, vector = self._parsed(line, number, elem_delim, path)
                 if token == self.unknown_token and unknown is None:
                     unknown = vector
@@ -159,7 +178,10 @@ class _TokenEmbedding(vocab.Vocabulary):
             f"At line {number} of the pre-trained text embedding file: the data format of the "
             f"pre-trained token embedding file {path} is unexpected."
         )
-        return fields[0], [float(value) for value in fields[1:]]
+        try:
+            return fields[0], [float(value) for value in fields[1:]]
+        except ValueError as error:
+            raise ValueRefused(f"{path}, line {number}: {error}") from None
 
     def _accepts(self, token, vector, number, unknown):
         seen = token in self._token_to_idx and (token != self.unknown_token or unknown is not None)
@@ -188,6 +210,8 @@ class _TokenEmbedding(vocab.Vocabulary):
         return True
 
     def _set_vectors(self, vectors, unknown, init_unknown_vec):
+        if self._vec_len is None:
+            raise ValueRefused("the pre-trained token embedding file holds no vectors")
         first = len(self._idx_to_token) - len(vectors)  # the unknown token and reserved ones start as zeros
         self._idx_to_vec = default_array([[0.0] * self._vec_len] * first + vectors)
         if unknown is not None:
@@ -349,6 +373,11 @@ class _TokenEmbedding(vocab.Vocabulary):
 class GloVe(_TokenEmbedding):
     """Vectors of the GloVe project, which are downloaded.
 
+    The vectors were learned from co-occurrence counts of words. The file is downloaded once, checked, and kept in
+    `embedding_root`; later calls need no network. A file has one token per line, followed by its vector.
+    `get_vecs_by_tokens` returns the vectors of tokens, and `idx_to_vec` the whole matrix, to which the weight of an
+    `nn.Embedding` can be set. Index 0 belongs to unknown tokens.
+
     Parameters
     ----------
     pretrained_file_name : str, default 'glove.840B.300d.txt'
@@ -391,6 +420,11 @@ class GloVe(_TokenEmbedding):
 @register
 class FastText(_TokenEmbedding):
     """Vectors of the fastText project, which are downloaded.
+
+    The vectors were learned from character n-grams of words. The file is downloaded once, checked, and kept in
+    `embedding_root`; later calls need no network. A file has one token per line, followed by its vector.
+    `get_vecs_by_tokens` returns the vectors of tokens, and `idx_to_vec` the whole matrix, to which the weight of an
+    `nn.Embedding` can be set. Index 0 belongs to unknown tokens.
 
     Parameters
     ----------

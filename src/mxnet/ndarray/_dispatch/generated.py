@@ -132,7 +132,7 @@ def call(operator, inputs, attrs, kwargs, out):
     for i, x in enumerate(inputs):
         if not isinstance(x, NDArray) and (x is not None or operator.variadic is not None):
             label = operator.inputs[i] if i < len(operator.inputs) else f"{operator.variadic}[{i}]"
-            raise AssertionError(f"Argument {label} must have NDArray type, but got {x}; make one with mx.nd.array")
+            raise AssertionError(f"Argument {label} must have NDArray type, but got {x}; {_instead(operator, x)}")
     missing = [n for n in operator.inputs[len(inputs) :] if n not in operator.optional]
     if missing and operator.inputs_of is None:
         raise MXNetError(
@@ -142,6 +142,13 @@ def call(operator, inputs, attrs, kwargs, out):
     if operator.inputs_of is not None and operator.variadic is None:
         _check_count(operator, inputs, wanted, attrs)
     return invoke(operator, inputs, attrs, out)
+
+
+def _instead(operator, value):
+    """What to do with a value that is no NDArray."""
+    if type(value).__name__ == "Symbol":
+        return f"call mx.sym.{operator.name} on symbols, or F.{operator.name} in hybrid_forward"
+    return "make one with mx.nd.array"
 
 
 def _check_count(operator, inputs, wanted, attrs):

@@ -40,15 +40,23 @@ def parser():
     return options
 
 
+def _read(path):
+    """[(host, slots)] of the lines of a host file."""
+    try:
+        with open(path) as file:
+            lines = list(filter(None, (line.split("#")[0].split() for line in file)))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SystemExit(f"horovodrun: the host file {path} cannot be read: {error}") from None
+    return [(name, dict(word.partition("=")[::2] for word in rest).get("slots", "")) for name, *rest in lines]
+
+
 def hosts_of(options):
     """[(host, slots)] of -H or of a host file; none if the job runs on this machine."""
     if options.hosts:
         parts = [part.strip() for part in options.hosts.split(",")]
         pairs = [part.partition(":")[::2] for part in parts]
     elif options.hostfile:
-        with open(options.hostfile) as file:
-            lines = filter(None, (line.split("#")[0].split() for line in file))
-            pairs = [(name, dict(s.partition("=")[::2] for s in rest).get("slots", "")) for name, *rest in lines]
+        pairs = _read(options.hostfile)
     else:
         return []
     wrong = [f"{host}:{slots}" for host, slots in pairs if not host or not (slots or "1").isdecimal()]

@@ -11,10 +11,19 @@ BYTES, NODES = 1 << 28, 100_000  # defaults of the two settings
 _GROWN = 4  # times the bytes of the file's own tensors: weights that are transposed or converted are made again
 SHOWN = 4096  # elements of a constant from which shapes may follow
 # How many elements come out depends on the values that go in, at most so many times their number.
-_BY_VALUES = {"NonZero": 32, "Compress": 1, "Unique": 4, "NonMaxSuppression": 3, "If": 1}
+_BY_VALUES = {"NonZero": 32, "Compress": 1, "Unique": 4, "If": 1}
 _SLOW = frozenset("Conv ConvTranspose ConvInteger MatMul MatMulInteger Gemm Einsum LSTM GRU RNN Resize Upsample DFT "
                   "STFT AveragePool MaxPool LpPool GridSample RoiAlign DeformConv Col2Im LRN Det".split())  # fmt: skip
 _WORK = 10**8  # multiplications of a node that is computed at import; others stay in the graph
+_STEPS = 10**8  # elements that nodes computed at import go through, all together; the rest stays in the graph
+# Operators that the package onnx computes element by element in Python; each element counts as so many of NumPy's.
+_BY_ELEMENT = frozenset("ScatterElements ScatterND GatherElements GatherND Scatter Erf Gelu Unique Hardmax "
+                        "ReverseSequence MaxUnpool".split())  # fmt: skip
+_PER_ELEMENT = 100
+# Never computed at import: their time follows from attributes, from the square of their inputs, or has no bound.
+_UNBOUNDED = frozenset("TfIdfVectorizer RegexFullMatch ImageDecoder NonMaxSuppression StringNormalizer".split())
+_TEXTS = "OSU"  # kinds of NumPy's types of texts
+_MOST_LEVELS = 100  # that functions call each other
 
 
 class Budget:
@@ -25,12 +34,21 @@ class Budget:
         self.limit = whole_number("MXNET_ONNX_MAX_CONSTANT_BYTES", BYTES, "a number of bytes") + _GROWN * there
         self.most_nodes = whole_number("MXNET_ONNX_MAX_NODES", NODES, "a number of nodes")
         self.bytes = self.nodes = 0
+        self.steps = _STEPS + _GROWN * there
 
     def node(self, name):
         """Count a node; bodies of functions and loops count each time they are written out."""
         self.nodes += 1
         if self.nodes > self.most_nodes:
             raise MXNetError(_too_many_nodes(name, self.most_nodes))
+
+    def goes_through(self, node, elements):
+        """Count the elements that a node would go through; False if all nodes together would take too long."""
+        elements *= _PER_ELEMENT if node.op in _BY_ELEMENT else 1
+        if elements > self.steps:
+            return False
+        self.steps -= elements
+        return True
 
     def claim(self, node, shape, width):
         """Room for an array of elements of `width` bytes, before it is made."""
@@ -69,6 +87,8 @@ def check_nodes(model, budget):
             if key in functions:
                 if key in above:
                     raise MXNetError(f"node {node.name or node.op_type}: the function {node.op_type} calls itself")
+                if len(above) >= _MOST_LEVELS:
+                    raise MXNetError(f"{node.op_type}: functions call each other on more than {_MOST_LEVELS} levels")
                 if key not in known:
                     known[key] = count(functions[key].node, {*above, key})
                 total += known[key]
@@ -100,18 +120,31 @@ def check_texts(message):
     return message
 
 
-def foldable(node, proto, constants, opset):
+def foldable(node, proto, constants, opset, budget):
     """Shapes and types of what a node makes of constants; None if that is unknown, or too much work for now."""
     inputs = [constants[name] for name in proto.input if name]
+    if node.op in _UNBOUNDED or any(np.asarray(value).dtype.kind in _TEXTS for value in inputs):
+        return None  # texts have no bound: joined with itself 40 times, one is a terabyte
     elements = sum(np.size(value) for value in inputs)
+    found = _made(node, proto, constants, opset, elements)
+    if found is None or any(dtype.kind in _TEXTS for _, dtype in found):
+        return None
+    made = sum(math.prod(shape) for shape, _ in found)
+    work = made * max(map(np.size, inputs), default=1) * math.prod(node.attr("kernel_shape", ()) or (1,))
+    if node.op in _SLOW and work > _WORK:
+        return None
+    for shape, dtype in found:
+        budget.claim(node, shape, dtype.itemsize)
+    return found if budget.goes_through(node, elements + made) else None
+
+
+def _made(node, proto, constants, opset, elements):
     factor = _BY_VALUES.get(node.op)
     if factor is not None:
         return [((factor * elements,), np.dtype(np.int64))]
-    found = _range(node, inputs) if node.op == "Range" else _outputs(node, proto, constants, opset)
-    if found is None:
-        return None
-    work = sum(math.prod(shape) for shape, _ in found) * max(map(np.size, inputs), default=1)
-    return None if node.op in _SLOW and work > _WORK else found
+    if node.op == "Range":
+        return _range(node, [constants[name] for name in proto.input if name])
+    return _outputs(node, proto, constants, opset)
 
 
 def _range(node, inputs):

@@ -7,6 +7,7 @@ from ...._ops.registry import registry
 from ....base import MXNetError
 from ....symbol.register import make
 
+MOST_DIMENSIONS = 32  # of an array
 TABLE = {}
 
 
@@ -102,7 +103,10 @@ class Node:
     def sizes(self, index):
         """A shape given as input: numbers, and `Unknown` where only the data tell."""
         partial = self.importer.partial.get(self.inputs[index])
-        return list(partial.ravel()) if partial is not None else [int(n) for n in self.const(index).ravel()]
+        found = self.const(index) if partial is None else partial
+        if found.size > MOST_DIMENSIONS:
+            raise self.refuse(f"a shape of {found.size} dimensions is not possible, at most {MOST_DIMENSIONS} are")
+        return list(found.ravel()) if partial is not None else [int(n) for n in found.ravel()]
 
     def shape(self, index=0):
         """The input's shape: numbers and `Unknown`."""

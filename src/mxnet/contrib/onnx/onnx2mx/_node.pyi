@@ -13,6 +13,7 @@ from .... import symbol as symbol
 from ...._ops.registry import registry as registry
 from ....base import MXNetError as MXNetError
 from ....symbol.register import make as make
+MOST_DIMENSIONS: int
 TABLE: Any
 def converts(*names: Any) -> Any: ...
 

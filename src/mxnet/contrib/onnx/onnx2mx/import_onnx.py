@@ -223,13 +223,12 @@ class Importer:
             return self._fold_shape(node)
         if any(name in self.partial for name in names):
             return self._fold_partial(node, names)
-        if node.op in RANDOM or node.graphs or any(name not in self.constants for name in names):
+        if proto.domain not in DOMAINS or node.op in RANDOM or node.graphs:
             return False
-        made = foldable(node, proto, self.constants, self.opsets.get(proto.domain, self.opset))
-        if made is None:
+        if any(name not in self.constants for name in names):
             return False
-        for shape, dtype in made:
-            self.budget.claim(node, shape, dtype.itemsize)
+        if foldable(node, proto, self.constants, self.opsets.get(proto.domain, self.opset), self.budget) is None:
+            return False
         learned = any(self.learned.get(name) for name in names) or _stored(node)
         results = self._evaluated(node, proto, names)
         for name, value in zip(filter(None, node.outputs), map(np.asarray, results), strict=True):

@@ -17,10 +17,14 @@ __all__ = [
 class Concurrent(Sequential):
     """Feed the input to every child and join their outputs along `axis`.
 
+    The children are added with `add`, as to a `Sequential`. Their outputs must have the same shape except along `axis`.
+    The blocks of GoogLeNet's Inception are built in this way, with `axis=1`: the channels of the branches follow each
+    other.
+
     Parameters
     ----------
     axis : int, default -1
-        The axis along which the outputs are joined.
+        The axis along which the outputs are joined; 1 is that of the channels in the layout NCHW.
     prefix : str, optional
         The prefix of the block's name and parameters.
     params : ParameterDict, optional
@@ -48,10 +52,14 @@ class Concurrent(Sequential):
 class HybridConcurrent(HybridSequential):
     """Feed the input to every child and join their outputs along `axis`; it can be hybridized.
 
+    The children are added with `add`, as to a `Sequential`. Their outputs must have the same shape except along `axis`.
+    The blocks of GoogLeNet's Inception are built in this way, with `axis=1`: the channels of the branches follow each
+    other.
+
     Parameters
     ----------
     axis : int, default -1
-        The axis along which the outputs are joined.
+        The axis along which the outputs are joined; 1 is that of the channels in the layout NCHW.
     prefix : str, optional
         The prefix of the block's name and parameters.
     params : ParameterDict, optional
@@ -79,6 +87,9 @@ class HybridConcurrent(HybridSequential):
 class Identity(HybridBlock):
     """The input itself: a branch of a residual or concurrent block.
 
+    The layer has no parameters and accepts arrays of any shape and type. In `Concurrent` it keeps the input beside the
+    outputs of the other branches, as in a DenseNet.
+
     Parameters
     ----------
     prefix : str, optional
@@ -90,6 +101,12 @@ class Identity(HybridBlock):
     --------
     >>> mx.gluon.contrib.nn.Identity()(mx.nd.array([1, 2])).asnumpy()
     array([1., 2.], dtype=float32)
+    >>> from mxnet.gluon import contrib, nn
+    >>> net = contrib.nn.HybridConcurrent(axis=1)
+    >>> net.add(contrib.nn.Identity(), nn.Dense(3, in_units=2))
+    >>> net.initialize()
+    >>> net(mx.nd.ones((4, 2))).shape
+    (4, 5)
     """
 
     def __init__(self, prefix=None, params=None):
@@ -247,15 +264,25 @@ class _PixelShuffle(HybridBlock):
 class PixelShuffle1D(_PixelShuffle):
     """Turn channels into pixels: from (N, f·C, W) to (N, C, W·f).
 
+    y[n, c, w·f + i] = x[n, c·f + i, w].
+
+    Super-resolution networks use it as a cheap way to enlarge: a convolution at the small size computes the channels,
+    and this layer, which has no parameters, spreads them over the larger image. The number of channels must be a
+    multiple of the product of the factors.
+
     Parameters
     ----------
     factor : int or tuple of int
-        The factor of each axis.
+        How much longer the axis becomes.
 
     Examples
     --------
     >>> mx.gluon.contrib.nn.PixelShuffle1D(2)(mx.nd.zeros((1, 8, 3))).shape
     (1, 4, 6)
+    >>> x = mx.nd.arange(8).reshape((1, 4, 2))
+    >>> mx.gluon.contrib.nn.PixelShuffle1D(2)(x)[0].asnumpy()
+    array([[0., 2., 1., 3.],
+           [4., 6., 5., 7.]], dtype=float32)
     """
 
     _ndim = 1
@@ -264,15 +291,25 @@ class PixelShuffle1D(_PixelShuffle):
 class PixelShuffle2D(_PixelShuffle):
     """Turn channels into pixels: from (N, f1·f2·C, H, W) to (N, C, H·f1, W·f2).
 
+    y[n, c, h·f1 + i, w·f2 + j] = x[n, (c·f1 + i)·f2 + j, h, w].
+
+    Super-resolution networks use it as a cheap way to enlarge: a convolution at the small size computes the channels,
+    and this layer, which has no parameters, spreads them over the larger image. The number of channels must be a
+    multiple of the product of the factors.
+
     Parameters
     ----------
     factor : int or tuple of int
-        The factor of each axis.
+        How much longer each axis becomes; one number is used for all of them.
 
     Examples
     --------
     >>> mx.gluon.contrib.nn.PixelShuffle2D((2, 3))(mx.nd.zeros((1, 12, 3, 5))).shape
     (1, 2, 6, 15)
+    >>> x = mx.nd.arange(4).reshape((1, 4, 1, 1))
+    >>> mx.gluon.contrib.nn.PixelShuffle2D(2)(x)[0, 0].asnumpy()
+    array([[0., 1.],
+           [2., 3.]], dtype=float32)
     """
 
     _ndim = 2
@@ -281,10 +318,16 @@ class PixelShuffle2D(_PixelShuffle):
 class PixelShuffle3D(_PixelShuffle):
     """Turn channels into pixels: from (N, f1·f2·f3·C, D, H, W) to (N, C, D·f1, H·f2, W·f3).
 
+    y[n, c, d·f1 + i, h·f2 + j, w·f3 + k] = x[n, ((c·f1 + i)·f2 + j)·f3 + k, d, h, w].
+
+    Super-resolution networks use it as a cheap way to enlarge: a convolution at the small size computes the channels,
+    and this layer, which has no parameters, spreads them over the larger image. The number of channels must be a
+    multiple of the product of the factors.
+
     Parameters
     ----------
     factor : int or tuple of int
-        The factor of each axis.
+        How much longer each axis becomes; one number is used for all of them.
 
     Examples
     --------

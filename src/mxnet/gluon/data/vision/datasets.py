@@ -311,7 +311,10 @@ class ImageListDataset(Tolerant, Dataset):
 
     def _read(self, idx):
         label, name = self._imglist[self._imgkeys[idx]]
-        return image.imread(os.path.join(self._root, name), self._flag), label
+        path = os.path.join(self._root, name)
+        if os.path.exists(path):  # imread tells what is not there
+            image_lists.check_file(path)
+        return image.imread(path, self._flag), label
 
     def __len__(self):
         return len(self._imgkeys)

@@ -29,10 +29,14 @@ def _needs_float32(x):
 class Compose(Sequential):
     """Apply transforms one after the other.
 
+    It is the usual way to prepare the images of a data set: pass the result to `Dataset.transform_first`, which applies
+    it to the image of each sample and leaves the label as it is. Neighbouring hybrid transforms are joined into one
+    hybridized block.
+
     Parameters
     ----------
     transforms : list of Blocks
-        The transforms.
+        The transforms, in the order of their application. Each takes what the one before it returns.
 
     Examples
     --------
@@ -40,6 +44,10 @@ class Compose(Sequential):
     >>> prepare = transforms.Compose([transforms.Resize(4), transforms.ToTensor()])
     >>> prepare(mx.nd.ones((8, 6, 3), dtype="uint8")).shape
     (3, 4, 4)
+    >>> pictures = mx.gluon.data.ArrayDataset(mx.nd.ones((5, 8, 6, 3), dtype="uint8"), list(range(5)))
+    >>> image, label = pictures.transform_first(prepare)[2]
+    >>> image.shape, label
+    ((3, 4, 4), 2)
     """
 
     def __init__(self, transforms):
@@ -67,15 +75,19 @@ class Compose(Sequential):
 class Cast(HybridBlock):
     """Convert to another data type.
 
+    The values stay as they are: unlike `ToTensor`, it neither divides by 255 nor moves the channels to the front.
+
     Parameters
     ----------
     dtype : str, default 'float32'
-        The data type.
+        The data type of the result. The shape is that of the input.
 
     Examples
     --------
     >>> mx.gluon.data.vision.transforms.Cast("float32")(mx.nd.ones((2, 2, 3), dtype="uint8")).dtype.__name__
     'float32'
+    >>> mx.gluon.data.vision.transforms.Cast("float16")(mx.nd.array([1.5, 300])).asnumpy()
+    array([  1.5, 300. ], dtype=float16)
     """
 
     def __init__(self, dtype="float32"):
@@ -135,12 +147,16 @@ class Normalize(HybridBlock):
 class Rotate(Block):
     """Rotate a float image with channels first.
 
+    The image has shape (C, H, W), or (N, C, H, W) for a batch, and type float32: apply `ToTensor` first. Positive
+    angles turn it counter-clockwise about its centre. The size stays the same, pixels are interpolated linearly, and
+    corners that come from outside are 0 unless the image is zoomed.
+
     Parameters
     ----------
     rotation_degrees : float
         The angle in degrees.
     zoom_in : bool, default False
-        Whether to zoom in until the border is hidden.
+        Whether to enlarge the image until no corner comes from outside.
     zoom_out : bool, default False
         Whether to zoom out until the whole image is seen.
 
@@ -148,6 +164,10 @@ class Rotate(Block):
     --------
     >>> mx.gluon.data.vision.transforms.Rotate(90)(mx.nd.ones((3, 8, 8))).shape
     (3, 8, 8)
+    >>> turned = mx.gluon.data.vision.transforms.Rotate(90)(mx.nd.array([[[0, 1], [2, 3]]]))
+    >>> turned[0].asnumpy()
+    array([[1., 3.],
+           [0., 2.]], dtype=float32)
     """
 
     def __init__(self, rotation_degrees, zoom_in=False, zoom_out=False):
@@ -311,6 +331,9 @@ class Resize(HybridBlock):
 class RandomFlipLeftRight(HybridBlock):
     """Mirror the image with probability one half.
 
+    The image has shape (height, width, channels), or (N, height, width, channels), and any type. Do not use it where
+    left and right matter, as for letters and digits.
+
     Parameters
     ----------
     prefix : str, optional
@@ -330,6 +353,9 @@ class RandomFlipLeftRight(HybridBlock):
 
 class RandomFlipTopBottom(HybridBlock):
     """Turn the image upside down with probability one half.
+
+    The image has shape (height, width, channels), or (N, height, width, channels), and any type. It suits images
+    without a natural upside, such as those of satellites and microscopes.
 
     Parameters
     ----------
@@ -364,10 +390,14 @@ class _Jitter(HybridBlock):
 class RandomBrightness(_Jitter):
     """Multiply the image by a random factor of [1 - brightness, 1 + brightness].
 
+    An image has shape (height, width, channels), channels red, green, blue. The factor a is drawn uniformly for each
+    call, from max(0, 1 - brightness) to 1 + brightness, and the result is a·x. Results of uint8 images are rounded down
+    and limited to 0 … 255; those of float images are not limited.
+
     Parameters
     ----------
     brightness : float
-        The greatest change.
+        The greatest relative change: 0.5 draws factors from 0.5 to 1.5; 0 changes nothing.
 
     Examples
     --------
@@ -384,10 +414,15 @@ class RandomBrightness(_Jitter):
 class RandomContrast(_Jitter):
     """Change the contrast by a random factor of [1 - contrast, 1 + contrast].
 
+    An image has shape (height, width, channels), channels red, green, blue. The factor a is drawn uniformly for each
+    call, from max(0, 1 - contrast) to 1 + contrast, and the result is a·x + (1 - a)·m, where m is the mean of the grey
+    image (0.299 R + 0.587 G + 0.114 B). A factor of 0 gives an image of one grey, 1 the image itself. Results of uint8
+    images are rounded down and limited to 0 … 255; those of float images are not limited.
+
     Parameters
     ----------
     contrast : float
-        The greatest change.
+        The greatest relative change: 0.5 draws factors from 0.5 to 1.5; 0 changes nothing.
 
     Examples
     --------
@@ -404,10 +439,15 @@ class RandomContrast(_Jitter):
 class RandomSaturation(_Jitter):
     """Change the saturation by a random factor of [1 - saturation, 1 + saturation].
 
+    An image has shape (height, width, channels), channels red, green, blue. The factor a is drawn uniformly for each
+    call, from max(0, 1 - saturation) to 1 + saturation, and the result is a·x + (1 - a)·g, where g is the grey value of
+    each pixel (0.299 R + 0.587 G + 0.114 B). A factor of 0 gives the grey image, 1 the image itself. Results of uint8
+    images are rounded down and limited to 0 … 255; those of float images are not limited.
+
     Parameters
     ----------
     saturation : float
-        The greatest change.
+        The greatest relative change: 0.5 draws factors from 0.5 to 1.5; 0 changes nothing.
 
     Examples
     --------
@@ -424,10 +464,14 @@ class RandomSaturation(_Jitter):
 class RandomHue(_Jitter):
     """Change the hue by a random angle, at most `hue` times the whole colour circle.
 
+    An image has shape (height, width, channels), channels red, green, blue. The angle is drawn uniformly for each call,
+    from -360°·hue to 360°·hue; lightness and saturation stay the same. A red image may become orange or violet with
+    `hue=0.1`, and any colour with `hue=0.5`.
+
     Parameters
     ----------
     hue : float
-        The greatest change.
+        The greatest change as a share of the colour circle; 0 changes nothing, up to rounding.
 
     Examples
     --------
@@ -472,10 +516,14 @@ class RandomColorJitter(HybridBlock):
 class RandomLighting(HybridBlock):
     """Add AlexNet's colour noise along the principal components.
 
+    The three principal components of the colours of ImageNet, each scaled by its eigenvalue and by a random number from
+    a normal distribution of standard deviation `alpha`, are added to every pixel of an image of shape (height, width,
+    3) with values from 0 to 255. All pixels get the same shift, so that it looks like a change of the light.
+
     Parameters
     ----------
     alpha : float
-        The standard deviation of the amounts.
+        The standard deviation of the random numbers; AlexNet used 0.1, and 0 changes nothing.
 
     Examples
     --------
@@ -494,12 +542,15 @@ class RandomLighting(HybridBlock):
 class RandomApply(Sequential):
     """Apply a transform with a probability.
 
+    A number is drawn with Python's `random` for each call, so `random.seed` makes the choice repeatable, not
+    `mx.random.seed`.
+
     Parameters
     ----------
     transforms : Block
-        The transform.
+        The transform, called with the image if it is applied.
     p : float, default 0.5
-        The probability.
+        The probability of applying it: 0 never does, 1 always.
 
     Examples
     --------
@@ -520,10 +571,13 @@ class RandomApply(Sequential):
 class HybridCompose(HybridSequential):
     """Apply hybrid transforms one after the other, as one graph.
 
+    All transforms must be hybrid blocks; `Compose` also accepts others. The input and the output are those of
+    `Compose`.
+
     Parameters
     ----------
     transforms : list of HybridBlocks
-        The transforms.
+        The transforms, in the order of their application. Another kind of block raises ValueError.
 
     Examples
     --------

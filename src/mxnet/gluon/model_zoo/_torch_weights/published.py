@@ -13,6 +13,7 @@ from ...._core.errors import MXNetError
 from ...._formats.archives import ALWAYS, RATIO, sha256_of
 from ...._formats.fetch import own_mirrors, replace_file
 from ...._formats.mirrors import Candidate, first_accepted
+from ...._formats.pickle_damage import torch_damage
 
 _PYTORCH = "https://download.pytorch.org/models/"
 _TIMM = "https://huggingface.co/timm/{}/resolve/main/model.safetensors"
@@ -141,18 +142,23 @@ def _placed(substitute, root):
 
 def read_state(path, half=False):
     """{name: array} of a state dict in a .pth, .pt or .safetensors file; `half` is what Substitute has."""
-    import torch
-
     if str(path).endswith(".safetensors"):
         from ....ndarray import load
 
         state = {name: value.asnumpy() for name, value in load(str(path)).items()}
     else:
-        state = {name: tensor.float().numpy() for name, tensor in _tensors(path, torch).items()}
+        state = {name: tensor.float().numpy() for name, tensor in tensors(path).items()}
     return _with_colours(state) if half else state
 
 
-def _tensors(path, torch):
+def tensors(path, keys=("state_dict_ema", "state_dict", "model")):
+    """{name: tensor} of a file that torch has written; `keys` are those that the dict may be found under in another."""
+    import torch
+
+    with open(path, "rb"):  # a file that cannot be read is an OSError
+        wrong = torch_damage(path)
+    if wrong:
+        raise MXNetError(f"cannot read {path} as a file of tensors: {wrong}")
     try:
         found = torch.load(path, map_location="cpu", weights_only=True)
     except OSError:
@@ -160,12 +166,23 @@ def _tensors(path, torch):
     except Exception as error:  # damaged pickles fail in every way there is
         reason = str(error).strip().split("\n")[0]
         raise MXNetError(f"cannot read {path} as a file of tensors: {reason}; save module.state_dict()") from error
-    for key in ("state_dict_ema", "state_dict", "model"):
+    for key in keys:
         found = found.get(key, found) if isinstance(found, dict) else found
     if not isinstance(found, dict) or not all(isinstance(value, torch.Tensor) for value in found.values()):
         raise MXNetError(f"{path} is not a dict of names and tensors; save module.state_dict()")
+    _check_dense(path, found, torch)
     check_sizes(path, found.values())
     return {name: tensor.detach() for name, tensor in found.items()}
+
+
+def _check_dense(path, found, torch):
+    """Names are texts; tensors have their numbers in memory, one after the other."""
+    for name, tensor in found.items():
+        if not isinstance(name, str):
+            raise MXNetError(f"{path}: {str(name)[:40]} is no name of a tensor")
+        if tensor.layout != torch.strided or tensor.is_nested or tensor.is_meta or tensor.is_quantized:
+            kind = "quantized" if tensor.is_quantized else "meta" if tensor.is_meta else tensor.layout
+            raise MXNetError(f"{path}: the tensor {name} is not a dense one ({kind}); save tensor.to_dense()")
 
 
 def check_sizes(path, tensors):

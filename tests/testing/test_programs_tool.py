@@ -1,0 +1,62 @@
+"""`tools/programs.py`: what it takes for agreement, the options it gives a program, and programs that wait forever."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+import programs
+import programs_probe
+import programs_scripts
+
+
+def _ran(output, code=0, files=()):
+    return {"code": code, "output": output, "files": list(files)}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "verdict"),
+    [
+        (_ran("loss 0.5123"), _ran("loss 0.5124"), "agrees"),
+        (_ran("loss 0.5123"), _ran("loss 0.6"), "differs"),
+        (_ran("loss 0.5\nSpeed: 10 samples/sec"), _ran("loss 0.5\nSpeed: 900 samples/sec"), "agrees"),
+        (_ran("loss 0.5"), _ran("loss 0.5 0.5"), "differs"),
+        (_ran("loss 0.5", files=["a.params"]), _ran("loss 0.5"), "differs"),
+        (_ran("loss nan"), _ran("loss nan"), "agrees"),
+        (_ran("done"), _ran("done"), "prints nothing"),
+        (_ran("ValueError: x", 1), _ran("ValueError: y", 1), "stops alike"),
+        (_ran("ValueError: x", 1), _ran("KeyError: y", 1), "stops otherwise"),
+        (_ran("ValueError: x", 1), _ran("0.5"), "runs only here"),
+        (_ran("0.5"), _ran("ValueError: x", 1), "differs"),
+        (_ran("0.5"), _ran("", "timeout"), "too slow"),
+    ],
+)
+def test_verdicts(theirs, ours, verdict):
+    assert programs.compared(theirs, ours)[0] == verdict
+
+
+def test_sums_of_centred_gradients_are_compared_by_their_parts(capsys):
+    """Two gradients that cancel but for rounding print the same numbers, though their sums differ."""
+    for rounding in (1e-4, -3e-4):
+        programs_probe._show("gradient", np.array([70.0, -70.0 + rounding]))
+    first, second = capsys.readouterr().out.splitlines()
+    assert programs.compared(_ran(first), _ran(second))[0] == "agrees"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processor times are read from /proc")
+def test_a_program_that_waits_for_nothing_is_ended(monkeypatch):
+    monkeypatch.setattr(programs_probe, "IDLE_SECONDS", 0.3)
+    pid = os.fork()
+    if pid == 0:
+        os.execvp(sys.executable, [sys.executable, "-c", "import threading; threading.Event().wait()"])
+    assert programs_probe._waited(pid, 600)[0] == "timeout"
+
+
+def test_options_for_a_short_run():
+    text = (
+        "p.add_argument('--num-epochs', type=int)\np.add_argument('--lr')\np.add_argument('--cpu', action='store_true')"
+    )
+    assert programs_scripts.arguments_of(text) == ["--num-epochs", "1", "--cpu"]
