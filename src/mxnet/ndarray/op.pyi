@@ -946,7 +946,7 @@ def sigmoid(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..
     ...
 
 def sign(data: NDArray | None = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'The sign of each element: The sign of each element: -1, 0 or 1.'
+    'The sign of each element: -1, 0 or 1.'
     ...
 
 def signsgd_update(weight: NDArray | None = ..., grad: NDArray | None = ..., lr: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:

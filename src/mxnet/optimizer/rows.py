@@ -3,6 +3,7 @@
 import torch
 
 from .._core.writes import wrote_anywhere
+from .._ops.sparse.parts import write_rows
 from ..ndarray import NDArray
 from ..ndarray._dispatch.invoke import plain_tensor
 from ..ndarray._sparse.array import rows_for_update
@@ -34,7 +35,7 @@ def update_rows(step, index, weight, grad, state, lr, wd):
             parts = [values.index_select(0, places) for values, places, _ in opened]
             _call(step, parts, plain_tensor(grad.data), lr, wd, index)
             for array, (values, places, kept), part in zip(arrays, opened, parts, strict=True):
-                values.index_copy_(0, places, part)
+                write_rows(values, places, part)
                 if kept is not None:
                     array._replace((values, kept))
     wrote_anywhere()

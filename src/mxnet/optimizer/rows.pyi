@@ -11,6 +11,7 @@ import numpy
 from mxnet._typing import ndarray
 import torch
 from .._core.writes import wrote_anywhere as wrote_anywhere
+from .._ops.sparse.parts import write_rows as write_rows
 from ..ndarray import NDArray as NDArray
 from ..ndarray._dispatch.invoke import plain_tensor as plain_tensor
 from ..ndarray._sparse.array import rows_for_update as rows_for_update

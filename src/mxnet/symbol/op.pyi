@@ -946,7 +946,7 @@ def sigmoid(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, s
     ...
 
 def sign(data: Symbol | None = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'The sign of each element: The sign of each element: -1, 0 or 1.'
+    'The sign of each element: -1, 0 or 1.'
     ...
 
 def signsgd_update(weight: Symbol | None = ..., grad: Symbol | None = ..., lr: float = ..., wd: float = ..., rescale_grad: float = ..., clip_gradient: float = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:

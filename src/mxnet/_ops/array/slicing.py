@@ -1,6 +1,7 @@
 """Parts of an array taken, and parts of it replaced: slice, crop, their assignments, clip."""
 
 import torch
+import torch.nn.functional as F
 
 from ..._core.errors import MXNetError
 from ..._core.rounding import single
@@ -37,10 +38,23 @@ def slices(shape: Shape, begin: tuple[Bound, ...], end: tuple[Bound, ...], step:
     return tuple(parts), flipped
 
 
+def window(data: torch.Tensor, parts: tuple[slice, ...]) -> torch.Tensor:
+    """`data[parts]` without steps. Its gradient is padded once; torch's own is padded once for each axis."""
+    if not (data.requires_grad and torch.is_grad_enabled()):
+        return data[parts]
+    spans = [range(n)[part] for n, part in zip(data.shape, parts, strict=False)]
+    if sum(len(span) < n for n, span in zip(data.shape, spans, strict=False)) < 2:
+        return data[parts]
+    margins = [(span.start, n - span.stop) for n, span in zip(data.shape, spans, strict=False)]
+    margins += [(0, 0)] * (data.dim() - len(margins))
+    return F.pad(data, [-side for margin in reversed(margins) for side in margin])
+
+
 def cut(data: torch.Tensor, begin, end, step) -> torch.Tensor:
     """A slice, also one that steps backwards."""
     if not step and len(begin) == len(end) <= data.dim():
-        return data[tuple(map(slice, begin, end))]
+        parts = tuple(map(slice, begin, end))
+        return window(data, parts)
     parts, flipped = slices(tuple(data.shape), begin, end, step)
     piece = data[parts]
     return torch.flip(piece, flipped) if flipped else piece
@@ -156,17 +170,26 @@ def crop(*data, num_args: int = 0, offset: tuple = (0, 0), h_w: tuple = (0, 0), 
     if data[0].dim() != 4:
         raise MXNetError("Input data should be 4D in batch-num_filter-y-x")
     sizes = tuple(data[0].shape[2:])
-    window = tuple(data[1].shape[2:]) if len(data) > 1 else tuple(h_w)
+    size = tuple(data[1].shape[2:]) if len(data) > 1 else tuple(h_w)
     if center_crop:
-        offset = tuple((s - w) // 2 for s, w in zip(sizes, window, strict=True))
-    if any(w < 1 or o < 0 or o + w > s for s, w, o in zip(sizes, window, offset, strict=True)):
-        raise MXNetError(f"a window of {window} at offset {tuple(offset)} is not within an image of {sizes}")
-    return data[0].narrow(2, offset[0], window[0]).narrow(3, offset[1], window[1])  # pyright: ignore[reportGeneralTypeIssues]
+        offset = tuple((s - w) // 2 for s, w in zip(sizes, size, strict=True))
+    if any(w < 1 or o < 0 or o + w > s for s, w, o in zip(sizes, size, offset, strict=True)):
+        raise MXNetError(f"a window of {size} at offset {tuple(offset)} is not within an image of {sizes}")
+    rows, columns = (slice(first, first + length) for first, length in zip(offset, size, strict=True))
+    return window(data[0], (slice(None), slice(None), rows, columns))  # pyright: ignore[reportGeneralTypeIssues]
+
+
+def _out_of_range(dtype: torch.dtype, a_min: float, a_max: float) -> bool:
+    """Do both bounds lie beyond the same end of an integer type?"""
+    if dtype.is_floating_point or dtype is torch.bool:
+        return False
+    limits = torch.iinfo(dtype)
+    return a_max < limits.min or a_min > limits.max
 
 
 def between(data: torch.Tensor, a_min: float, a_max: float) -> torch.Tensor:
     """Values cut to bounds, by MXNet's comparisons."""
-    if a_min > a_max:  # the upper bound is asked first
+    if a_min > a_max or _out_of_range(data.dtype, a_min, a_max):  # the upper bound is asked first; bounds wrap around
         low, high = (to_dtype(number(bound, torch.float32, data.device), data.dtype) for bound in (a_min, a_max))
         return torch.where(data > a_max, high, torch.where(data < a_min, low, data))
     if data.is_floating_point():

@@ -19,8 +19,21 @@ def quadratic(data, *, a: float = 0.0, b: float = 0.0, c: float = 0.0):
     """a·x² + b·x + c."""
     if not data.is_floating_point():
         return to_dtype(data * (a * data + b) + c, data.dtype)
-    slope = lambda inputs, outputs, heads: (inputs[0] * (2 * a)).add_(b).mul_(heads[0])  # noqa: E731
-    return with_gradient(lambda x: (x * a).add_(b).mul_(x).add_(c), slope, data)
+    slope = lambda inputs, outputs, heads: _line(inputs[0], 2 * a, b).mul_(heads[0])  # noqa: E731
+    return with_gradient(lambda x: _parabola(x, a, b, c), slope, data)
+
+
+def _line(data: Tensor, factor: float, shift: float) -> Tensor:
+    """factor·x + shift, in one pass over memory; MXNet rounds float16 after each step."""
+    if data.dtype is torch.float16:
+        return (data * factor).add_(shift)
+    return torch.add(data.new_full((), shift), data, alpha=factor)
+
+
+def _parabola(data: Tensor, a: float, b: float, c: float) -> Tensor:
+    if data.dtype is torch.float16:
+        return _line(data, a, b).mul_(data).add_(c)
+    return torch.addcmul(data.new_full((), c), _line(data, a, b), data)
 
 
 @op("_contrib_backward_quadratic", shape="same")

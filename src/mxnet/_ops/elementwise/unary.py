@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 
 import torch
-import torch.nn.functional as F
 
 from ..._core.errors import MXNetError
 from ..registry.gradient import with_gradient, without_gradient
@@ -24,13 +23,20 @@ def cube_root(data: torch.Tensor) -> torch.Tensor:
     )
 
 
-def _relu_slope(inputs, outputs, heads):
-    """The head where the result is positive; the result itself elsewhere, which is 0, or NaN to be handed on.
+def plain_cpu(data: torch.Tensor) -> bool:
+    """May a shortcut depend on the values of `data`? Elsewhere it would wait for the device or break a trace."""
+    return data.__class__ is torch.Tensor and data.is_cpu and not torch.compiler.is_compiling()
 
-    On the CPU a sum is the cheapest way to learn that there is no NaN, and then torch's own rule is far quicker.
-    """
+
+def _has_no_nan(data: torch.Tensor) -> bool:
+    """On the CPU a sum is the cheapest way to learn it; also False where opposite infinities meet."""
+    return plain_cpu(data) and not torch.isnan(data.detach().sum())
+
+
+def _relu_slope(inputs, outputs, heads):
+    """The head where the result is positive; the result itself elsewhere, which is 0, or NaN to be handed on."""
     (out,), (head,) = outputs, heads
-    if out.device.type == "cpu" and not torch.compiler.is_compiling() and not torch.isnan(out.detach().sum()):
+    if _has_no_nan(out):
         return torch.ops.aten.threshold_backward(head, out, 0)
     return torch.where(out > 0, head, out.detach())
 
@@ -65,6 +71,8 @@ def _digamma(data: torch.Tensor) -> torch.Tensor:
 
 def _gamma(data: torch.Tensor) -> torch.Tensor:
     """Euler's gamma function; its logarithm loses the sign, which alternates between the negative integers."""
+    if data.dtype is torch.float32 and plain_cpu(data) and data.numel() and data.amin() > 0:
+        return data.double().lgamma_().exp_().float()  # float32 rounds away what a factorial is off by
     wide = data.double()
     lower = torch.floor(wide)
     is_integer = lower == wide
@@ -76,7 +84,8 @@ def _gamma(data: torch.Tensor) -> torch.Tensor:
 
 def softsign(data: torch.Tensor) -> torch.Tensor:
     """`data / (1 + abs(data))`; torch's own slope is not a number at infinity."""
-    return with_gradient(F.softsign, lambda x, y, heads: heads[0] / x[0].abs().add_(1).square_(), data)
+    forward = lambda x: x / x.abs().add_(1)  # noqa: E731 - one buffer less than torch's own
+    return with_gradient(forward, lambda x, y, heads: heads[0] / x[0].abs().add_(1).square_(), data)
 
 
 def inverse_root(data: torch.Tensor) -> torch.Tensor:
@@ -192,7 +201,7 @@ def erfinv(data):
 
 @op("sign", shape="same")
 def sign(data):
-    """The sign of each element: The sign of each element: -1, 0 or 1."""
+    """The sign of each element: -1, 0 or 1."""
     return without_gradient(torch.sign, data)
 
 
@@ -204,6 +213,8 @@ def logical_not(data):
 
 def _hard_sigmoid_slope(alpha: float):
     def slope(inputs, outputs, heads):
+        if _has_no_nan(outputs[0]):
+            return torch.ops.aten.hardtanh_backward(heads[0], outputs[0], 0, 1).mul_(alpha)
         inside = marks(torch.gt, outputs[0], 0).mul_(marks(torch.lt, outputs[0], 1))
         return kept(heads[0] * alpha, inside)
 

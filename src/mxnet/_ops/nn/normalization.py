@@ -181,9 +181,20 @@ def l2_normalization(data, *, eps: float = 1e-10, mode: Literal["channel", "inst
         raise MXNetError(f"At lease 3 dimensions required in {mode} mode, got shape {tuple(data.shape)}")
     first = {"instance": 1, "channel": 1, "spatial": 2}[mode]
     axes = [1] if mode == "channel" else list(range(first, data.dim()))
-    squares = data.square()
-    total = squares.sum(axes, keepdim=True) if axes else squares
-    return data / (total + eps).sqrt()
+
+    def forward(data):
+        squares = data.square()
+        length = (squares.sum(axes, keepdim=True) if axes else squares).add_(eps).sqrt_()
+        return data / length, length
+
+    def backward(inputs, outputs, heads):
+        """The part of the head that is not along the result; the second head is that of the lengths."""
+        (result, length), (head, of_length) = outputs, heads
+        along = head * result
+        along = (along.sum(axes, keepdim=True) if axes else along) / length
+        return torch.addcmul(head / length, result, of_length - along)
+
+    return with_gradient(forward, backward, data)[0]
 
 
 @op("LRN", shape=_shape_of_data(4, 4))

@@ -105,9 +105,14 @@ def slogdet(A):
 def polyval(p, x):
     """The polynomial with the coefficients `p`, highest first, at `x`."""
     p, x = _common(p, x)
-    result = torch.zeros_like(x)
+    if x.dtype is torch.float16 or not len(p):  # MXNet rounds halves after each step
+        result = torch.zeros_like(x)
+        for coefficient in p:
+            result = (result * x).add_(coefficient)
+        return result
+    result = x.new_zeros(())
     for coefficient in p:
-        result = (result * x).add_(coefficient)
+        result = torch.addcmul(coefficient, result, x)
     return result
 
 

@@ -420,17 +420,17 @@ def _update(op, inputs, parsed, in_place):
     parts = [values.index_select(0, positions) for values, positions, _ in targets]
     fresh = _function(op, parts[0], data, *parts[1:], **parsed)
     for array, (values, positions, stored_rows), part in zip(states, targets[1:], parts[1:], strict=True):
-        wrote(values.index_copy_(0, positions, part))
+        wrote(_parts.write_rows(values, positions, part))
         if stored_rows is not None:
             array._replace((values, stored_rows))
     values, positions, stored_rows = targets[0]
     if in_place:
         check_writable(weight)
-        wrote(values.index_copy_(0, positions, fresh))
+        wrote(_parts.write_rows(values, positions, fresh))
         if stored_rows is not None:
             weight._replace((values, stored_rows))
         return weight
-    values = values.clone().index_copy_(0, positions, fresh)
+    values = _parts.write_rows(values.clone(), positions, fresh)
     return wrap(values, weight._ctx) if stored_rows is None else _like(weight, (values, stored_rows))
 
 
