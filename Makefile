@@ -24,7 +24,7 @@ demo: $(STAMP)
 	$(BIN)/python -m mxnet.tools.demo --output demo
 
 test: $(STAMP)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not minutes" tests
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal -m "not minutes" --ignore tests/typing tests
 
 # Jobs whose workers come and go, and slow links between hosts
 test-long: $(STAMP)
