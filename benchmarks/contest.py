@@ -17,10 +17,12 @@ SMALL = 1e-4  # seconds: works below this see most of a machine that changes its
 class Contestant:
     """A process that has works and runs them when it is asked to."""
 
-    def __init__(self, peer, threads, layers=12, interpreter=sys.executable):
+    def __init__(self, peer, threads, layers=12, interpreter=sys.executable, source=None):
         env = {"MXNET_KERNELS": "wait", **os.environ, "OMP_NUM_THREADS": str(threads)}
         if interpreter != sys.executable:
             env.pop("PYTHONPATH", None)
+        if source is not None:
+            env["PYTHONPATH"] = str(source)
         command = [interpreter, "-W", "ignore", WORKER, peer, str(threads), str(layers)]
         self.peer, self.threads = peer, threads
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)

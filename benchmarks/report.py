@@ -23,7 +23,7 @@ GOALS = [
 ]
 OVER_TORCH = 1.5e-3  # milliseconds that a small call may add
 OF_PRODUCTS = 0.9  # the share of the time that an encoder and an LSTM spend in their products at the core's own pace
-PEERS = ("torch", "torch.compile", "ONNX Runtime", "OpenVINO", "MXNet")
+PEERS = ("ReMX before", "torch", "torch.compile", "ONNX Runtime", "OpenVINO", "MXNet")
 BARE, INDUCTOR = "ReMX without numba", "ReMX by inductor"
 
 

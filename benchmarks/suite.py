@@ -1,13 +1,15 @@
 """ReMX beside its peers on the same works, in turns in one run; writes results.md, results.json and results.svg.
 
 python benchmarks/suite.py [--quick] [--only TEXT] [--merge] [--compile] [--threads 1,2] [--memory] [--import]
+python benchmarks/suite.py --before CHECKOUT --output FOLDER [--only TEXT]
 
 Peers: ReMX itself without numba; PyTorch eager; ONNX Runtime and OpenVINO where they are installed; torch.compile, and
 ReMX through torch's compiler, with --compile; real MXNet 1.9.1 if REMX_MXNET_PYTHON names an interpreter that has it. A
 number is the median over the turns; a ratio is the peer's median over ReMX's (above 1: ReMX is faster), and its spread
 runs over the quartiles of the turns' own ratios. With --processor it is the time that the process got, not the time on
 the wall: with one thread, and no disk in the work, that tells contestants apart where other programs run beside them.
-With --merge rows measured earlier stay, so that a long suite can be run in parts.
+With --merge rows measured earlier stay, so that a long suite can be run in parts. With --before the only peer is the
+ReMX of another checkout (`git worktree add CHECKOUT REVISION`): it tells what a change costs or gains.
 """
 
 import argparse
@@ -35,6 +37,11 @@ HERE = Path(__file__).parent
 
 def peers(args, threads):
     """The contestants; ReMX is the first."""
+    if args.before:
+        return [
+            Contestant("ReMX", threads, args.layers),
+            Contestant("ReMX before", threads, args.layers, source=args.before / "src"),
+        ]
     names = ["ReMX", "ReMX without numba", "torch"]
     names += ["ReMX by inductor", "torch.compile"] if args.compile else []
     if importlib.util.find_spec("onnxruntime") and importlib.util.find_spec("onnx"):
@@ -101,6 +108,7 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="few turns, two encoder layers instead of twelve")
     parser.add_argument("--only", action="append", help="works whose names contain this; may be given several times")
     parser.add_argument("--without", action="append", default=[], help="leave this peer out")
+    parser.add_argument("--before", type=Path, help="compare with the ReMX of this checkout only")
     parser.add_argument("--merge", action="store_true", help="keep the rows that are in the results already")
     parser.add_argument("--compile", action="store_true", help="torch.compile, too (needs a C++ compiler)")
     parser.add_argument("--memory", action="store_true", help="peak memory, too (a minute)")
@@ -137,6 +145,10 @@ def run(args, threads, results):
     results.arrange(contestants[0].works)
     for each in contestants:
         each.close()
+    if args.before:
+        found = [each["ratios"]["ReMX before"]["ratio"] for each in results.facts["rows"] if each["threads"] == threads]
+        mean = statistics.geometric_mean(found)
+        print(f"{threads} {len(found)} works: geometric mean {mean:.3f}, lowest {min(found):.3f}", flush=True)
 
 
 def main():

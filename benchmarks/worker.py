@@ -60,6 +60,7 @@ def _programs(layers, threads):
 
 PEERS = {
     "ReMX": _of_mxnet,
+    "ReMX before": _of_mxnet,
     "ReMX without numba": _without_numba,
     "ReMX by inductor": _by_inductor,
     "torch": _of_torch,
