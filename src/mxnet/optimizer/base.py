@@ -78,16 +78,12 @@ class Optimizer(ExplainsArguments):
         self.lr_scheduler = lr_scheduler
         self.lr = 0.01 if learning_rate is None and lr_scheduler is None else learning_rate
         self._overrule_scheduler(learning_rate)
-        self.wd = wd
-        self.lr_mult = {}
-        self.wd_mult = {}
-        self.begin_num_update = begin_num_update
-        self.num_update = begin_num_update
-        self._all_index_update_counts = {0: {}}
-        self._index_update_count = self._all_index_update_counts[0]
-        self._all_kept = {}
-        self._kept = {}
-        self.clip_gradient = clip_gradient
+        self.wd, self.clip_gradient = wd, clip_gradient
+        self.begin_num_update = self.num_update = begin_num_update
+        self._index_update_count = {}  # updates of each parameter on the current device, and on all of them
+        self._all_index_update_counts = {0: self._index_update_count}
+        self._all_kept, self._kept = {}, {}
+        self.lr_mult, self.wd_mult = {}, {}
         self.multi_precision = multi_precision
         self.aggregate_num = 0
         names = {} if param_idx2name is None else param_idx2name
