@@ -32,6 +32,24 @@ def lenet():
     return net, (64, 1, 28, 28)
 
 
+def old_lenet():
+    """LeNet-5 as textbooks have it: sigmoid and average pooling."""
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(6, 5, padding=2, activation="sigmoid"), nn.AvgPool2D(2, 2))
+    net.add(nn.Conv2D(16, 5, activation="sigmoid"), nn.AvgPool2D(2, 2))
+    net.add(nn.Dense(120, activation="sigmoid"), nn.Dense(84, activation="sigmoid"), nn.Dense(10))
+    return net, (256, 1, 28, 28)
+
+
+def image_decoder():
+    """The last layers of CycleGAN's generator, which enlarge 64 x 64 pixels four times."""
+    net = nn.HybridSequential()
+    for channels in (128, 64):
+        net.add(nn.Conv2DTranspose(channels, 3, 2, 1, 1), nn.InstanceNorm(), nn.Activation("relu"))
+    net.add(nn.Conv2D(3, 7, padding=3), nn.Activation("tanh"))
+    return net, (1, 256, 64, 64)
+
+
 def generator():
     """DCGAN's."""
     net = nn.HybridSequential()
@@ -86,7 +104,9 @@ NETWORKS = {
     "Inception v3 at 299, batch 1": zoo("inceptionv3", 299, 1),
     "MobileNet 1.0 at 64, batch 8": zoo("mobilenet1.0"),
     "MobileNetV2 at 224, batch 1": zoo("mobilenetv2_1.0", 224, 1),
+    "LeNet-5 with average pooling, batch 256": old_lenet,
     "DCGAN's generator, batch 8": generator,
+    "CycleGAN's decoder at 64, batch 1": image_decoder,
     "convolutional network with ELU, batch 16": elu_network,
     "SSD's class head at 38, batch 8": lambda: (ClassHead(), (8, 128, 38, 38)),
     "feed-forward layers of 768 and 3072": feed_forward,

@@ -260,9 +260,9 @@ class HybridBlock(Block):
             if error.__traceback__.tb_next is not None:  # raised inside
                 raise
             raise _misfitting_call(error, len(args) + 1, params) from None
-        return self._with_manners(out)
+        return self._in_numpy_form(out)
 
-    def _with_manners(self, out):
+    def _in_numpy_form(self, out):
         """Under NumPy's rules results are NumPy's, also those of classic operators; a user's block has to see to it."""
         if not is_np_array():
             return out
@@ -286,7 +286,7 @@ class HybridBlock(Block):
             if error.__traceback__.tb_next is not None:  # raised inside
                 raise
             raise _misfitting_call(error, len(inputs), params) from None
-        return self._with_manners(out)
+        return self._in_numpy_form(out)
 
     def _traced(self, *args):
         """Can the block be traced under NumPy's rules? Functions that need sizes or values make it run eagerly."""
