@@ -12,6 +12,7 @@ from ..base import _as_list
 from ..ndarray import NDArray, cast, zeros
 from ..ndarray._dispatch.invoke import plain_tensor
 from ..ndarray.ndarray import wrap
+from ..registry import _add_class
 from ..util import is_np_array
 
 # What is not written into files: where the optimizer meets the program that runs it.
@@ -129,17 +130,7 @@ class Optimizer(ExplainsArguments):
         >>> type(mx.optimizer.create("still")).__name__
         'Still'
         """
-        assert isinstance(klass, type)
-        name = klass.__name__.lower()
-        known = Optimizer.opt_registry.get(name)
-        if known is not None:
-            warnings.warn(
-                f"WARNING: New optimizer {klass.__module__}.{klass.__name__} is overriding existing optimizer "
-                f"{known.__module__}.{known.__name__}",
-                stacklevel=2,
-            )
-        Optimizer.opt_registry[name] = klass
-        return klass
+        return _add_class(Optimizer.opt_registry, klass, "optimizer")
 
     @staticmethod
     def create_optimizer(name, **kwargs):
