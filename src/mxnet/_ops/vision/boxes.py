@@ -12,7 +12,7 @@ from ..._kernels.vision import boxes as box_kernels
 from ..registry.gradient import with_gradient, without_gradient
 from ..registry.registry import op
 from .box_overlap import on_device, pairwise_iou, suppress, survivors
-from .score_ranking import falling
+from .score_ranking import argsort_descending
 
 Format = Literal["center", "corner"]
 
@@ -85,7 +85,7 @@ def _survivors(rows: Tensor, attrs: dict) -> Tensor:
     if attrs["id_index"] >= 0:
         valid &= rows[:, attrs["id_index"]] != attrs["background_id"]
     candidates = torch.nonzero(valid)[:, 0]
-    candidates = candidates[falling(score[candidates])[: attrs["topk"]]]
+    candidates = candidates[argsort_descending(score[candidates])[: attrs["topk"]]]
     chosen = rows[candidates]
     given = chosen[:, attrs["coord_start"] : attrs["coord_start"] + 4]
     boxes, size = corners(given, attrs["in_format"]), areas(given, attrs["in_format"])

@@ -15,7 +15,7 @@ from ..._kernels.runtime.concrete import is_concrete
 from ..registry.gradient import without_gradient
 from ..registry.registry import op
 from .box_overlap import intersections, on_device, suppress, survivors
-from .score_ranking import best_class, falling
+from .score_ranking import argsort_descending, best_class
 
 MOST_KEPT = 1 << 14  # boxes
 
@@ -265,7 +265,7 @@ def _suppressed(columns: Tensor, threshold: float, force: bool, topk: int) -> Te
     """Columns [class, score, box] by falling score; class -1 marks those beyond `topk` and those suppressed."""
     number = columns.shape[1]
     keep = min(topk, number) if topk > 0 else number
-    best = columns.index_select(1, falling(columns[1])[:keep])
+    best = columns.index_select(1, argsort_descending(columns[1])[:keep])
     size = (best[4] - best[2]) * (best[5] - best[3])
     left = suppress(best[2:].T, size, threshold, None if force else best[0], compare=np.greater_equal)
     out = columns.clone()
