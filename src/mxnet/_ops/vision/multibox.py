@@ -262,7 +262,7 @@ def _edges(loc: Tensor, anchors: Tensor, variances: Floats, clip: bool) -> list[
 
 
 def _suppressed(columns: Tensor, threshold: float, force: bool, topk: int) -> Tensor:
-    """Columns [class, score, box] by falling score; class -1 marks those beyond `topk` and those suppressed."""
+    """Columns [class, score, box] by descending score; class -1 marks those beyond `topk` and those suppressed."""
     number = columns.shape[1]
     keep = min(topk, number) if topk > 0 else number
     best = columns.index_select(1, argsort_descending(columns[1])[:keep])
@@ -307,7 +307,7 @@ def multibox_detection(
     variances: Floats = (0.1, 0.1, 0.2, 0.2),
     nms_topk: int = -1,
 ):
-    """Detections [class, score, left, top, right, bottom] by falling score, suppressed ones with class -1."""
+    """Detections [class, score, left, top, right, bottom] by descending score, suppressed ones with class -1."""
     number = anchor.shape[1] if anchor.dim() == 3 else -1
     if cls_prob.dim() != 3 or cls_prob.shape[2] != number or tuple(loc_pred.shape[1:]) != (number * 4,):
         raise MXNetError(
