@@ -71,7 +71,6 @@ SINGLE_PASS_ELEMENTS = 1 << 17  # elements of all weights; fewer are not worth l
 SINGLE_PASS_AFTER = 1 << 27  # elements that torch's kernel has changed before, in all steps (Z4, 2026-11)
 SINGLE_PASS_PER_THREAD = 1 << 15  # elements in a part of the work (Z4, 2026-11)
 
-# The first training on a machine
 # When the first training on a machine changes over to compiled code (see runtime.first_run): what torch computes while
 # it is compiled. 300 steps of a net of 3x3 convolutions, 7 * 10**10 of this work, took two cores 8.5 s (ER, 2026-11);
 # that compilation beside them ends in four times as long is an estimate, not measured
