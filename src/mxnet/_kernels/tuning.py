@@ -68,12 +68,13 @@ RANDOM_CHOICE = 1 << 14  # words that are drawn in the time of a call for catego
 
 # Optimizer steps
 SINGLE_PASS_ELEMENTS = 1 << 17  # elements of all weights; fewer are not worth loading a compiler (Z4, 2026-11)
+SINGLE_PASS_AFTER = 1 << 27  # elements that torch's kernel has changed before, in all steps (Z4, 2026-11)
+SINGLE_PASS_PER_THREAD = 1 << 15  # elements in a part of the work (Z4, 2026-11)
+
 # When the first training on a machine changes over to compiled code (see runtime.first_run): what torch computes while
 # it is compiled. 300 steps of a net of 3x3 convolutions, 7 * 10**10 of this work, took two cores 8.5 s (ER, 2026-11);
 # that compilation beside them ends in four times as long is an estimate, not measured
 FIRST_RUN_CALLS, FIRST_RUN_WORK, FIRST_RUN_MOST_CALLS = 1_000, 3 * 10**11, 50_000
-SINGLE_PASS_AFTER = 1 << 27  # elements that torch's kernel has changed before, in all steps (Z4, 2026-11)
-SINGLE_PASS_PER_THREAD = 1 << 15  # elements in a part of the work (Z4, 2026-11)
 
 # Work per thread, of all kernels for convolution, matrix products and normalization
 MULTIPLICATIONS_PER_THREAD = (
