@@ -84,11 +84,19 @@ def run(options):
         uvicorn.run(app, **common)
 
 
+_ALONE = (
+    "requests are computed one by one, in the given shapes: the first axis of the inputs is no batch, "
+    "because outputs have another length or depend on more than their own row"
+)
+
+
 def _application(settings, workers, folder):
     """What answers: the model itself, or a front before several processes that have it."""
     from ..serve.model import Model
 
     model = Model(settings)  # here in any case: what is wrong with the files is said once
+    if not model.has_rows:
+        print(_ALONE, flush=True)
     if workers == 1:
         from ..serve.app import application
 
