@@ -1,6 +1,8 @@
 """Many requests at once, limits of time and of the queue, and the end of a server."""
 
+import re
 import signal
+import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -166,9 +168,11 @@ def test_packages_that_are_missing(prefix, monkeypatch, capsys):
         (["{folder}/other", "--shape", "1,6"], "there is no file"),
         (["{folder}/net"], "give the shape of every input"),
         (["{folder}/net", "--shape", "x=1,6"], "the network has no input x"),
-        (["{folder}/net", "--shape", "1,6", "--epoch", "7"], "net-0007.params"),
+        (["{folder}/net", "--shape", "1,6", "--epoch", "7"], "net-0007.params; there are epochs 2"),
         (["{folder}/net", "--shape", "1,6", "--type", "x=int8"], "--type: the network has no input x; it has data"),
         (["{folder}/net", "--shape", "1,7"], "Provided = [4,6], inferred shape=[4,7]"),
+        (["{folder}/net", "--shape", "1,6", "--host", "203.0.113.9"], "cannot listen on 203.0.113.9, port 8080"),
+        (["{folder}/net", "--shape", "1,6", "--host", "no.such.host.invalid"], "cannot listen on no.such.host"),
     ],
 )
 def test_what_the_command_refuses(arguments, said, tmp_path, capsys):
@@ -176,3 +180,16 @@ def test_what_the_command_refuses(arguments, said, tmp_path, capsys):
     code = main(["serve", *[argument.format(folder=tmp_path) for argument in arguments]])
     told = capsys.readouterr()
     assert code == 1 and said in told.err and not told.out
+
+
+def test_a_port_that_the_system_chooses_is_told(prefix):
+    command = [sys.executable, "-m", "mxnet.cli", "serve", prefix, "--shape", "1,6", "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        address = re.search(r"http://127\.0\.0\.1:[1-9]\d*", process.stdout.readline())[0]
+        taken = main(["serve", prefix, "--shape", "1,6", "--port", address.rpartition(":")[2]])
+        assert ask(address, np.ones((1, 6))).status_code == 200 and taken == 1
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+        process.stdout.close()

@@ -1,7 +1,9 @@
 """`remx serve PREFIX --shape 1,3,224,224`: a saved network as a service over HTTP."""
 
 import argparse
+import contextlib
 import os
+import socket
 import tempfile
 
 from .._core import extras
@@ -67,7 +69,7 @@ def settings_of(options):
 
 
 def run(options):
-    """Serve until a signal ends it; requests that were accepted are answered first."""
+    """Serve until a signal ends it; requests that were accepted are answered first. The exit code."""
     from ..serve.metrics import FOLDER, NEED
 
     with tempfile.TemporaryDirectory(prefix="remx-serve-") as folder:
@@ -77,11 +79,27 @@ def run(options):
         from ..serve.connection import CONFIG
 
         settings = settings_of(options)
-        common = {"host": options.host, "port": options.port, "log_level": "warning", **CONFIG}
-        common["timeout_graceful_shutdown"] = int(settings.timeout) + 1
         app = _application(settings, options.workers, folder)
-        print(f"{settings.name} at http://{options.host}:{options.port}/v2/models/{settings.name}", flush=True)
-        uvicorn.run(app, **common)
+        with _listening(options.host, options.port) as listener:
+            host = f"[{options.host}]" if ":" in options.host else options.host
+            address = f"http://{host}:{listener.getsockname()[1]}"
+            print(f"{settings.name} at {address}/v2/models/{settings.name}", flush=True)
+            patience = int(settings.timeout) + 1
+            server = uvicorn.Server(
+                uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=patience, **CONFIG)
+            )
+            with contextlib.suppress(KeyboardInterrupt):
+                server.run(sockets=[listener])
+        return 0 if server.started else 1
+
+
+def _listening(host, number):
+    """A socket on the address; the system chooses the port if its number is 0."""
+    try:
+        family = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, number), family=family, backlog=2048)
+    except OSError as error:
+        raise MXNetError(f"cannot listen on {host}, port {number}: {error.strerror}") from None
 
 
 _ALONE = (
