@@ -182,12 +182,21 @@ def test_what_the_command_refuses(arguments, said, tmp_path, capsys):
     assert code == 1 and said in told.err and not told.out
 
 
+def answers(address):
+    """Whether anybody listens; before the server is ready connections are refused, not left to wait."""
+    try:
+        return requests.get(address + "/v2/health/ready", timeout=60).ok
+    except requests.ConnectionError:
+        return False
+
+
 def test_a_port_that_the_system_chooses_is_told(prefix):
     command = [sys.executable, "-m", "mxnet.cli", "serve", prefix, "--shape", "1,6", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         address = re.search(r"http://127\.0\.0\.1:[1-9]\d*", process.stdout.readline())[0]
         taken = main(["serve", prefix, "--shape", "1,6", "--port", address.rpartition(":")[2]])
+        wait_for(lambda: answers(address))
         assert ask(address, np.ones((1, 6))).status_code == 200 and taken == 1
     finally:
         process.send_signal(signal.SIGINT)

@@ -80,7 +80,7 @@ def run(options):
 
         settings = settings_of(options)
         app = _application(settings, options.workers, folder)
-        with _listening(options.host, options.port) as listener:
+        with _bound(options.host, options.port) as listener:
             host = f"[{options.host}]" if ":" in options.host else options.host
             address = f"http://{host}:{listener.getsockname()[1]}"
             print(f"{settings.name} at {address}/v2/models/{settings.name}", flush=True)
@@ -93,12 +93,19 @@ def run(options):
         return 0 if server.started else 1
 
 
-def _listening(host, number):
-    """A socket on the address; the system chooses the port if its number is 0."""
+def _bound(host, number):
+    """A socket with the address, which refuses connections until the server listens; the port is any free one if 0."""
+    found = None
     try:
-        family = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, number), family=family, backlog=2048)
+        family, _, _, _, address = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0]
+        found = socket.socket(family, socket.SOCK_STREAM)
+        if os.name == "posix":
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(address)
+        return found
     except OSError as error:
+        if found is not None:
+            found.close()
         raise MXNetError(f"cannot listen on {host}, port {number}: {error.strerror}") from None
 
 
