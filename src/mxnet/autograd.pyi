@@ -8,6 +8,7 @@ from typing_extensions import Self
 
 import numpy
 
+from mxnet._typing import Context
 from mxnet._typing import ndarray
 import sys
 from types import CodeType
