@@ -13,14 +13,23 @@ from mxnet._typing import ndarray
 import sys
 from types import CodeType
 from typing import TYPE_CHECKING
-from typing import Any
 import torch
+from ._autograd import modes as _modes
+from ._autograd.function import Function as Function
+from ._autograd.function import record_function as record_function
+from ._autograd.modes import is_recording as is_recording
+from ._autograd.modes import is_training as is_training
+from ._autograd.modes import pause as pause
+from ._autograd.modes import predict_mode as predict_mode
+from ._autograd.modes import record as record
+from ._autograd.modes import set_recording as set_recording
+from ._autograd.modes import set_training as set_training
+from ._autograd.modes import train_mode as train_mode
 from ._core.errors import MXNetError as MXNetError
 from ._core.machine.heap import keep_freed as keep_freed
 from ._core.modes import MODES as MODES
 from ._core.writes import wrote_anywhere as wrote_anywhere
 from ._device.backward import BackwardPass as BackwardPass
-from ._device.backward import as_the_caller as as_the_caller
 from ._device.errors import explained as explained
 from ._device.errors import tells_exhaustion as tells_exhaustion
 from ._device.waiting import ENGINE as ENGINE
@@ -35,7 +44,6 @@ from .base import check_call as check_call
 from .ndarray._dispatch.invoke import CONSUMED as CONSUMED
 from .ndarray._dispatch.invoke import graph_tensor as graph_tensor
 from .ndarray._dispatch.invoke import in_graph as in_graph
-from .ndarray._dispatch.invoke import plain_tensor as plain_tensor
 from .ndarray._variables import Variable as _Variable
 from .ndarray._variables import mark_variable as _mark_variable
 from .ndarray.ndarray import NDArray as NDArray
@@ -44,23 +52,7 @@ NOT_IN_GRAPH: str
 NO_INPUTS: str
 _run_backward: Any
 _Leaf: Any
-def is_recording() -> Any: ...
-def is_training() -> Any: ...
-def set_recording(is_recording: Any) -> Any: ...
-def set_training(train_mode: Any) -> Any: ...
-
-class _Scope:
-    def __init__(self, is_record: Any, train_mode: Any) -> None: ...
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *exc: Any) -> Any: ...
-    _record: Any
-    _train: Any
-    _before: Any
-_RecordingStateScope = _Scope
-def record(train_mode: bool = ...) -> _Scope: ...
-def pause(train_mode: bool = ...) -> _Scope: ...
-def train_mode() -> _Scope: ...
-def predict_mode() -> _Scope: ...
+_RecordingStateScope: Any
 def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = ...) -> None: ...
 _NOT_RECORDED: str
 _USED_UP: str
@@ -76,24 +68,4 @@ def _gradient(gradient: Any, variable: Any, keep: Any) -> Any: ...
 def _get_symbol(x: Any) -> Any: ...
 get_symbol = _get_symbol
 def _mentions(code: Any, name: str | None) -> Any: ...
-
-class Function:
-    def __init__(self) -> None: ...
-    def save_for_backward(self, *args: Any) -> None: ...
-    def forward(self, *inputs: Any) -> Any: ...
-    def backward(self, *output_grads: Any) -> Any: ...
-    def __call__(self, *inputs: Any) -> Any: ...
-    def _gradients(self, heads: Any) -> Any: ...
-    _used: bool
-    saved_tensors: Any
-
-class _Node(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Context | Sequence[Context] | None, compute: Any, contexts: Any, outputs: Any, *inputs: Any) -> Any: ...
-    @staticmethod
-    def backward(ctx: Context | Sequence[Context] | None, *heads: Any) -> Any: ...
-    compute: Any
-    contexts: Any
-    number: int
-def record_function(compute: Any, inputs: Any, outputs: Any) -> Any: ...
-__all__ = ['Any', 'BackwardPass', 'CONSUMED', 'CodeType', 'ENGINE', 'Function', 'MODES', 'MXCallbackList', 'MXNetError', 'NDArray', 'NOT_IN_GRAPH', 'NO_INPUTS', 'TYPE_CHECKING', 'as_the_caller', 'backward', 'c_array', 'c_array_buf', 'c_handle_array', 'check_call', 'explained', 'get_symbol', 'grad', 'graph_tensor', 'in_graph', 'integer_gradient', 'is_recording', 'is_training', 'keep_freed', 'mark_variables', 'pause', 'plain_tensor', 'predict_mode', 'record', 'record_function', 'set_recording', 'set_training', 'sys', 'tells_exhaustion', 'to_dtype', 'torch', 'train_mode', 'wait_for_all', 'wrap', 'wrote_anywhere']
+__all__ = ['BackwardPass', 'CONSUMED', 'CodeType', 'ENGINE', 'Function', 'MODES', 'MXCallbackList', 'MXNetError', 'NDArray', 'NOT_IN_GRAPH', 'NO_INPUTS', 'TYPE_CHECKING', 'backward', 'c_array', 'c_array_buf', 'c_handle_array', 'check_call', 'explained', 'get_symbol', 'grad', 'graph_tensor', 'in_graph', 'integer_gradient', 'is_recording', 'is_training', 'keep_freed', 'mark_variables', 'pause', 'predict_mode', 'record', 'record_function', 'set_recording', 'set_training', 'sys', 'tells_exhaustion', 'to_dtype', 'torch', 'train_mode', 'wait_for_all', 'wrap', 'wrote_anywhere']

@@ -345,7 +345,10 @@ class _BinaryClassificationMetrics:
         """Raise if a batch had more than two classes."""
         odd, self._odd = self._odd, None
         if odd is not None and odd.item():
-            raise ValueError(f"{self.__class__.__name__} only supports binary classification, got more labels")
+            raise ValueError(
+                f"{self.__class__.__name__} only supports binary classification, got more labels. The labels of F1 and "
+                "MCC are 0 and 1; mx.metric.PCC takes any number of classes."
+            )
 
     def counts(self, use_global):
         found = self._global if use_global else self._local

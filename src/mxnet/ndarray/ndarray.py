@@ -1,4 +1,4 @@
-"""`NDArray`: a torch tensor with MXNet's manners."""
+"""`NDArray`: MXNet's array, on a torch tensor."""
 
 import ctypes
 import numbers

@@ -350,7 +350,10 @@ def _arrays(what, given, names, allow_missing):
     elif isinstance(given, dict):
         missing = [name for name in names if name not in given]
         if missing and not allow_missing:
-            raise ValueError(f"key `{missing[0]}` is missing in `{what}`")
+            raise ValueError(
+                f"key `{missing[0]}` is missing in `{what}`, which lacks {', '.join(missing)}. simple_bind makes the "
+                "arrays from the shapes of the data."
+            )
         arrays = [given.get(name) for name in names]
     else:
         raise _no_arrays(what, given)
