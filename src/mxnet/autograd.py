@@ -105,14 +105,14 @@ def _heads(heads, head_grads):
             raise MXNetError(NOT_IN_GRAPH + (_USED_UP if isinstance(mark, int) else _NOT_RECORDED))
         t = integer_gradient.differentiable(t)
         tensors.append(t)
-        seeds.append(_ones(t.data) if seed is None else _seed(seed, t))
+        seeds.append(_ones(t.data) if seed is None else _seed(seed, t, head._ctx))
     return tensors, seeds
 
 
 _ones = tells_exhaustion(torch.ones_like)
 
 
-def _seed(seed, tensor):
+def _seed(seed, tensor, ctx):
     if not isinstance(seed, NDArray):
         raise TypeError(f"a head gradient must be an NDArray, got {type(seed)}")
     if seed.stype != "default":
@@ -120,6 +120,8 @@ def _seed(seed, tensor):
 
         sparse, seed = seed, seed.tostype("default")
         attach_sparse_source(seed._t, sparse)
+    if seed._t.device != tensor.device:
+        raise MXNetError(f"a head gradient is in {seed._ctx}, its head in {ctx}; move it with as_in_context")
     if seed._t.shape != tensor.shape:
         if seed._t.numel() < tensor.numel():
             raise MXNetError(

@@ -111,7 +111,15 @@ class Executor:
             return base._program
         unique = is_on("MXNET_ELIMINATE_COMMON_EXPR", default=True) and not self._group2ctx
         context_of = placement(heads, self._ctx, self._group2ctx)
+        if self._group2ctx:
+            context_of = self._with_arrays(context_of)
         return Program(eliminate_common_subexpressions(heads) if unique else heads, context_of, executor=True)
+
+    def _with_arrays(self, context_of):
+        """The context of each node; an array bound in another one than its node's is copied there in each run."""
+        arguments, states = self._symbol.list_arguments(), self._symbol.list_auxiliary_states()
+        bound = dict(zip(arguments + states, self.arg_arrays + self.aux_arrays, strict=True))
+        return lambda node: context_of(node) if node.op is not None else bound[node.name].context.home
 
     def _place_arrays(self, program):
         """Put the bound arrays in the order of the program's variables; returns the positions of the arguments."""

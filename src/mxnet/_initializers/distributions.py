@@ -158,7 +158,10 @@ class Xavier(Initializer):
 
     def _init_weight(self, name, arr):
         if len(arr.shape) < 2:
-            raise ValueError(f"Xavier initializer cannot be applied to vector {name}. It requires at least 2D.")
+            raise ValueError(
+                f"Xavier initializer cannot be applied to vector {name}. It requires at least 2D. Give the vector "
+                "another one, as in bias_initializer='zeros', which is the default of a bias."
+            )
         scale = np.sqrt(self.magnitude / self._fan(arr.shape))
         if self.rnd_type == "uniform":
             _fill_uniform(-scale, scale, arr)

@@ -92,6 +92,9 @@ CONV_COMPILED_WORK = 1 << 24  # multiplications; below, nobody waits for code th
 CONV_FEW_CHANNELS = 4  # channels up to which the NCHW kernels beat oneDNN (Z4, A2, 2026-11)
 CONV_FEW_CHANNELS_WINDOW = 5  # pixels, the largest side of a window for them (Z4, 2026-11)
 CONV_BLOCK = 8  # channels of oneDNN's blocks; numbers that fill none are faster channels-last (Z4, A2, 2026-11)
+CONV_FEW_PIXELS = 16  # pixels of a result from which on the product by torch's im2col is as fast (Z4, 2026-11)
+CONV_FEW_PIXELS_IN_ALL = 64  # pixels of all images of the batch (Z4, 2026-11)
+CONV_FEW_PIXELS_WEIGHT = 1 << 15  # elements of the weight; for fewer torch's one call is as fast (Z4, 2026-11)
 CONV_PATCHES = 1 << 22  # elements of the im2col matrix that are made at a time: they stay in the cache (Z4, 2026-11)
 
 # Convolution by Winograd tiles; dictionaries are by the side of the windows

@@ -550,7 +550,9 @@ class Parameter:
             return self._ctx_list
         if self._deferred_init:
             return self._deferred_init[1]
-        raise RuntimeError(f"Parameter '{self.name}' has not been initialized")
+        raise RuntimeError(
+            f"Parameter '{self.name}' has not been initialized. Call initialize() on the network before its first use."
+        )
 
     def _reduce(self):
         """The value on the CPU: the mean over the contexts, or all rows of a sparse parameter."""

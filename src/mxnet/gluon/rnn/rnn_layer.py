@@ -3,6 +3,7 @@
 import re
 
 from ... import ndarray, symbol
+from ..._core.errors import MXNetError
 from ...util import is_np_array
 from ..block import HybridBlock
 from . import rnn_cell
@@ -176,6 +177,12 @@ class _RNNLayer(HybridBlock):
         if states is None:
             states = self._zeros(inputs)
         states = [states] if is_tensor(states) else states
+        wanted = len(self.state_info())
+        if len(states) != wanted:
+            raise MXNetError(
+                f"{type(self).__name__} has {wanted} state{'s'[: wanted - 1]}, got {len(states)}; "
+                "begin_state(batch_size) makes what it needs"
+            )
         extra = (sequence_length,) if self._use_sequence_length else ()
         return super().__call__(inputs, states, *extra, **kwargs)
 
