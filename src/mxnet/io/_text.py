@@ -100,7 +100,7 @@ class CsvTables(Arrays):
                 bad |= {count + row for row in wrong}
             tables.append(table)
             count += len(table)
-        return np.concatenate(tables).reshape(-1, *shape), bad
+        return np.concatenate(tables).reshape(count, *shape), bad
 
     def rows(self, rows, which):
         values = getattr(self, "_" + which)[rows]
