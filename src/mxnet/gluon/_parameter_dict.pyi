@@ -27,6 +27,7 @@ from ._parameter import Parameter as Parameter
 from .utils import _brief_print_list as _brief_print_list
 from .utils import _indent as _indent
 NAMING: str
+def _other_network(filename: Any, network: Any) -> str: ...
 
 class ParameterDict:
     def __init__(self, prefix: str | None = ..., shared: Any = ...) -> None: ...

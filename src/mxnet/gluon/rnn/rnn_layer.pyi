@@ -14,6 +14,7 @@ from mxnet._typing import ParameterDict
 import re
 from ... import ndarray as ndarray
 from ... import symbol as symbol
+from ..._core.errors import MXNetError as MXNetError
 from ...util import is_np_array as is_np_array
 from ..block import HybridBlock as HybridBlock
 from . import rnn_cell as rnn_cell
