@@ -10,7 +10,8 @@ from .._core.dtypes import dtype_name
 from .._core.errors import NameUnknown
 from ..ndarray.utils import load_named
 from ..util import is_np_array
-from ._parameter import Constant, Parameter
+from ._constant import Constant
+from ._parameter import Parameter
 from .utils import _brief_print_list, _indent
 
 NAMING = "https://mxnet.io/api/python/docs/tutorials/packages/gluon/blocks/naming.html"

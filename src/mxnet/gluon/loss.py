@@ -57,7 +57,7 @@ def _picked(F, pred, label, axis):
     try:
         return F.pick(pred, label, axis=axis, keepdims=True)
     except MXNetError as error:
-        if F is not ndarray:
+        if F is not ndarray or pred.context != label.context:
             raise
         hint = ". One-hot labels need SoftmaxCrossEntropyLoss(sparse_label=False)" if label.shape == pred.shape else ""
         raise _misfit(error, label, pred, hint) from None

@@ -12,6 +12,7 @@ from ..base import _as_list
 from ..ndarray import NDArray, cast, zeros
 from ..ndarray._dispatch.invoke import plain_tensor
 from ..ndarray.ndarray import wrap
+from ..registry import _add_class
 from ..util import is_np_array
 
 # What is not written into files: where the optimizer meets the program that runs it.
@@ -89,16 +90,12 @@ class Optimizer(ExplainsArguments):
         self.lr_scheduler = lr_scheduler
         self.lr = 0.01 if learning_rate is None and lr_scheduler is None else learning_rate
         self._overrule_scheduler(learning_rate)
-        self.wd = wd
-        self.lr_mult = {}
-        self.wd_mult = {}
-        self.begin_num_update = begin_num_update
-        self.num_update = begin_num_update
-        self._all_index_update_counts = {0: {}}
-        self._index_update_count = self._all_index_update_counts[0]
-        self._all_kept = {}
-        self._kept = {}
-        self.clip_gradient = clip_gradient
+        self.wd, self.clip_gradient = wd, clip_gradient
+        self.begin_num_update = self.num_update = begin_num_update
+        self._index_update_count = {}  # updates of each parameter on the current device, and on all of them
+        self._all_index_update_counts = {0: self._index_update_count}
+        self._all_kept, self._kept = {}, {}
+        self.lr_mult, self.wd_mult = {}, {}
         self.multi_precision = multi_precision
         self.aggregate_num = 0
         names = {} if param_idx2name is None else param_idx2name
@@ -144,17 +141,7 @@ class Optimizer(ExplainsArguments):
         >>> type(mx.optimizer.create("still")).__name__
         'Still'
         """
-        assert isinstance(klass, type)
-        name = klass.__name__.lower()
-        known = Optimizer.opt_registry.get(name)
-        if known is not None:
-            warnings.warn(
-                f"WARNING: New optimizer {klass.__module__}.{klass.__name__} is overriding existing optimizer "
-                f"{known.__module__}.{known.__name__}",
-                stacklevel=2,
-            )
-        Optimizer.opt_registry[name] = klass
-        return klass
+        return _add_class(Optimizer.opt_registry, klass, "optimizer")
 
     @staticmethod
     def create_optimizer(name, **kwargs):

@@ -7,6 +7,7 @@ import torch
 from .._core.advice.constructors import suggestion
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
+from .._device.errors import tells_exhaustion
 from .._graph.infer.fixpoint import type_facts
 from .._graph.infer.storage import gradient_stypes
 from .._graph.infer.zero_size import fully_known, user_shape_facts
@@ -112,7 +113,10 @@ class Allocation:
         shape, ctx, stype = self.shapes[id(node)], self.place(node), self._stype(node, gradient)
         if stype != "default":
             return later("ndarray.sparse").zeros(stype, shape, ctx=ctx, dtype=self.types[id(node)])
-        return _wrap(torch.zeros(shape, dtype=torch_dtype(self.types[id(node)]), device=torch_device(ctx)), ctx)
+        return _wrap(_zeros(shape, dtype=torch_dtype(self.types[id(node)]), device=torch_device(ctx)), ctx)
+
+
+_zeros = tells_exhaustion(torch.zeros)
 
 
 def _wrap(tensor, ctx):

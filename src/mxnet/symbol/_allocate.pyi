@@ -14,6 +14,7 @@ import torch
 from .._core.advice.constructors import suggestion as suggestion
 from .._core.dtypes import dtype_name as dtype_name
 from .._core.errors import MXNetError as MXNetError
+from .._device.errors import tells_exhaustion as tells_exhaustion
 from .._graph.infer.fixpoint import type_facts as type_facts
 from .._graph.infer.storage import gradient_stypes as gradient_stypes
 from .._graph.infer.zero_size import fully_known as fully_known
@@ -43,5 +44,6 @@ class Allocation:
     shapes: Any
     types: Any
     gradients: Any
+_zeros: Any
 def _wrap(tensor: Any, ctx: Context | Sequence[Context] | None) -> Any: ...
 def _text(shape: int | Sequence[int] | None) -> Any: ...

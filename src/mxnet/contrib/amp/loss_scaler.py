@@ -25,11 +25,9 @@ class LossScaler:
     65536.0
     """
 
-    def __init__(self):
-        self._loss_scale = self._next_loss_scale = 2.0**16
-        self._max_loss_scale = 2.0**24
-        self._scale_seq_len = 2000
-        self._unskipped = 0
+    _loss_scale = _next_loss_scale = 2.0**16
+    _max_loss_scale, _scale_seq_len = 2.0**24, 2000
+    _unskipped = 0  # updates since the last overflow
 
     @property
     def loss_scale(self):

@@ -64,9 +64,8 @@ class _RNNLayer(HybridBlock):
             width = recurrent * self._dir
 
     def _register_param(self, name, shape, init, dtype):
-        parameter = self.params.get(name, shape=shape, init=init, allow_deferred_init=True, dtype=dtype)
-        setattr(self, name, parameter)
-        return parameter
+        options = {"shape": shape, "init": init, "dtype": dtype, "allow_deferred_init": True}
+        setattr(self, name, self.params.get(name, **options))
 
     def __repr__(self):
         rows, columns = self.l0_i2h_weight.shape
