@@ -68,12 +68,13 @@ RANDOM_CHOICE = 1 << 14  # words that are drawn in the time of a call for catego
 
 # Optimizer steps
 SINGLE_PASS_ELEMENTS = 1 << 17  # elements of all weights; fewer are not worth loading a compiler (Z4, 2026-11)
+SINGLE_PASS_AFTER = 1 << 27  # elements that torch's kernel has changed before, in all steps (Z4, 2026-11)
+SINGLE_PASS_PER_THREAD = 1 << 15  # elements in a part of the work (Z4, 2026-11)
+
 # When the first training on a machine changes over to compiled code (see runtime.first_run): what torch computes while
 # it is compiled. 300 steps of a net of 3x3 convolutions, 7 * 10**10 of this work, took two cores 8.5 s (ER, 2026-11);
 # that compilation beside them ends in four times as long is an estimate, not measured
 FIRST_RUN_CALLS, FIRST_RUN_WORK, FIRST_RUN_MOST_CALLS = 1_000, 3 * 10**11, 50_000
-SINGLE_PASS_AFTER = 1 << 27  # elements that torch's kernel has changed before, in all steps (Z4, 2026-11)
-SINGLE_PASS_PER_THREAD = 1 << 15  # elements in a part of the work (Z4, 2026-11)
 
 # Work per thread, of all kernels for convolution, matrix products and normalization
 MULTIPLICATIONS_PER_THREAD = (
@@ -88,6 +89,9 @@ CONV_COMPILED_WORK = 1 << 24  # multiplications; below, nobody waits for code th
 CONV_FEW_CHANNELS = 4  # channels up to which the NCHW kernels beat oneDNN (Z4, A2, 2026-11)
 CONV_FEW_CHANNELS_WINDOW = 5  # pixels, the largest side of a window for them (Z4, 2026-11)
 CONV_BLOCK = 8  # channels of oneDNN's blocks; numbers that fill none are faster channels-last (Z4, A2, 2026-11)
+CONV_FEW_PIXELS = 16  # pixels of a result from which on the product by torch's im2col is as fast (Z4, 2026-11)
+CONV_FEW_PIXELS_IN_ALL = 64  # pixels of all images of the batch (Z4, 2026-11)
+CONV_FEW_PIXELS_WEIGHT = 1 << 15  # elements of the weight; for fewer torch's one call is as fast (Z4, 2026-11)
 CONV_PATCHES = 1 << 22  # elements of the im2col matrix that are made at a time: they stay in the cache (Z4, 2026-11)
 
 # Convolution by Winograd tiles; dictionaries are by the side of the windows

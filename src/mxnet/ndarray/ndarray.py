@@ -1,4 +1,4 @@
-"""`NDArray`: a torch tensor with MXNet's manners."""
+"""`NDArray`: MXNet's array, on a torch tensor."""
 
 import ctypes
 import numbers
@@ -177,7 +177,7 @@ class NDArray(Exchange, Views, NDArrayBase):
         if self.__class__ is NDArray and not observe.watching():
             t = self._t
             if t.dim() == 2 and not t.requires_grad:
-                return wrap(transposed_copy(t), self._ctx.home)
+                return wrap(_transposed(t), self._ctx.home)
         return self.transpose() if self.ndim > 1 else self
 
     @property
@@ -681,6 +681,9 @@ class NDArray(Exchange, Views, NDArrayBase):
 
 _new = NDArray.__new__
 set_array_class(NDArray)
+
+
+_transposed = tells_exhaustion(transposed_copy)
 
 
 @tells_exhaustion

@@ -64,12 +64,13 @@ def kept_tensors(optimizer, key, arrays):
     return known.tensors
 
 
-def of_one_dtype(optimizer, indices, weights):
-    """Are these dense arrays of one dtype? The update that follows does not compare them again."""
+def of_one_kind(optimizer, indices, weights):
+    """Are these dense arrays of one dtype on one device? The update that follows does not compare them again."""
     if not DENSE.issuperset(map(type, weights)):
         return False
     key = "weight", indices[0]
-    alike = len(layout(kept_tensors(optimizer, key, weights)).dtypes) == 1
+    found = layout(kept_tensors(optimizer, key, weights))
+    alike = len(found.dtypes) == len(found.devices) == 1
     if alike and (known := optimizer._kept.get(key)) is not None:
         known.checked = weights
     return alike

@@ -89,24 +89,24 @@ class FusedRNNCell(BaseRNNCell):
 
     def unpack_weights(self, args):
         """The vector cut into matrices by layer, direction and gate."""
-        args = args.copy()
-        whole = args.pop(self._parameter.name)
+        args = dict(args)
+        vector = args.pop(self._parameter.name)
         both, hidden = len(self._directions), self._num_hidden
-        rows = whole.size // both // hidden // self._num_gates
+        rows = vector.size // both // hidden // self._num_gates
         num_input = rows - (self._num_layers - 1) * (hidden + both * hidden + 2) - hidden - 2
-        args.update({n: v.copy() for n, v in self._slice_weights(whole, num_input, hidden).items()})
+        args.update({n: v.copy() for n, v in self._slice_weights(vector, num_input, hidden).items()})
         return args
 
     def pack_weights(self, args):
-        args = args.copy()
+        args = dict(args)
         first = args[f"{self._prefix}l0_i2h{self._gate_names[0]}_weight"]
         num_input = first.shape[1]
         total = sum(s[0] * s[1] if len(s) == 2 else s[0] for _, s in self._shapes(num_input))
-        whole = ndarray.zeros((total,), ctx=first.context, dtype=first.dtype)
-        views = self._slice_weights(whole, num_input, self._num_hidden)
+        vector = ndarray.zeros((total,), ctx=first.context, dtype=first.dtype)
+        views = self._slice_weights(vector, num_input, self._num_hidden)
         for name in views:
             views[name][:] = args.pop(name)
-        return {**args, self._parameter.name: whole}
+        return {**args, self._parameter.name: vector}
 
     def __call__(self, inputs, states):
         raise NotImplementedError("a FusedRNNCell computes all steps at once: call unroll, or unfuse() it first")

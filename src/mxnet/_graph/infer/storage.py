@@ -26,7 +26,7 @@ class StorageTypes:
             if node.op is None:
                 self._found[id(node)] = given.get(node.name) or declared_stype(node)
             else:
-                self._found[id(node)] = result_stypes(node.op, node.op.full(node.parsed), self.of_inputs(node))
+                self._found[id(node)] = result_stypes(node.op, node.call.full, self.of_inputs(node))
 
     def of(self, entry: Entry) -> str:
         """The storage of one value."""

@@ -24,6 +24,7 @@ from ..._device.errors import explained
 from ..._ops.registry.device import torch_device
 from ..._ops.registry.gradient import with_deferred_rule
 from ..._ops.registry.observe import in_graphs
+from ..._ops.registry.registry import Op
 from ..._ops.registry.signature import listed_inputs
 from ..._ops.registry.torch_dtypes import NAME
 from ..._ops.sparse.tensors import densified
@@ -193,21 +194,20 @@ class _Builder:
         return {**attrs, "shape": found}
 
     def injected(self, node: Node, ctx: Context) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        for name in node.op.injected:  # type: ignore[union-attr]
-            if name == "_train":
-                values[name] = self.train
-            elif name == "_device":
-                values[name] = torch_device(ctx)
-            elif name == "_rng":
-                values[name] = self.streams[ctx]
-            elif name == "_set_gamma":
-                values[name] = None if self.trained is None else id(node) in self.trained
+        values = injected_values(node.op, self.train, ctx, self.streams.get(ctx))
+        if "_set_gamma" in node.op.injected:  # type: ignore[union-attr]
+            values["_set_gamma"] = None if self.trained is None else id(node) in self.trained
         return values
 
     def finish(self, values: Iterable[fx.Node], name: str) -> Code:
         self.graph.output(tuple(values))
         return Code(self.graph, name)
+
+
+def injected_values(op: Op, train: bool, ctx: Context, stream: Any) -> dict[str, Any]:
+    """What an operator's function asks for beside its inputs and attributes."""
+    values = {"_train": train, "_device": torch_device(ctx), "_rng": stream} if op.injected else {}
+    return {name: value for name, value in values.items() if name in op.injected}
 
 
 def node_function(

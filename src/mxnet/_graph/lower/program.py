@@ -25,6 +25,7 @@ from ..training.memory_format import compilable, ordered
 from ..training.mirror import is_wanted as mirror_wanted
 from .backends import Compiler
 from .codegen import FILE_PREFIX
+from .direct import run_directly, runs_directly
 from .lower import DevicePlacement, Lowered, NodeStates, Stypes, has_inferred_sizes, lower
 
 MAX_CACHED_CODES = 256  # of one graph: code may depend on the inputs' sizes, and some programs never repeat them
@@ -87,6 +88,7 @@ class Program:
         executor: bool = False,
     ) -> None:
         self.heads, self.compiler = list(heads), compiler
+        self._context = context_of if isinstance(context_of, Context) and not executor else None
         self.context_of: DevicePlacement = (lambda node: context_of) if isinstance(context_of, Context) else context_of
         self.nodes = walk(self.heads)
         self.variables = [n for n in self.nodes if n.op is None]
@@ -164,6 +166,10 @@ class Program:
         """The heads' values, recorded for autograd if torch's grad mode is on."""
         rewritten = SWITCH.mode != OFF
         known = None if self.has_inferred_sizes or not rewritten else self._codes.get(train)
+        if known is None and rewritten and not train and self._first_prediction is None:
+            results = self._run_first(tensors)
+            if results is not None:
+                return results
         lowered, streams = known or self.code(train, tensors)
         if streams and tensors and late.capturing(tensors[0]):
             streams = [_NO_STREAM] * len(streams)
@@ -191,6 +197,21 @@ class Program:
     def same_types_as_before(self, tensors: Sequence[torch.Tensor]) -> bool:
         """Do the inputs have the types of an earlier run? A cheap test; False if unknown."""
         return isinstance(self._folding, Folding) and self._folding.familiar(tensors)
+
+    def _run_first(self, tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...] | None:
+        """The heads of a first prediction, operator by operator; None if that does not apply, or an operator failed."""
+        ctx = self._context
+        if ctx is None or torch.is_grad_enabled() or self.sparse is not None or not self.dense:
+            return None
+        if self._folding is not None or not (self._foldable() and self._may_wait() and runs_directly(self.nodes)):
+            return None
+        draws = any(node.op is not None and "_rng" in node.op.injected for node in self.nodes)
+        try:
+            results = run_directly(self.nodes, self.heads, tensors, ctx, _stream(ctx) if draws else None)
+        except (MXNetError, *OPERATOR_ERRORS):  # the code runs next and reports which operator failed
+            return None
+        self._first_prediction = FirstPrediction(self._parameters, tensors)
+        return results
 
     def _run_folded(
         self, lowered: Lowered, tensors: Sequence[torch.Tensor], streams: list[Any]

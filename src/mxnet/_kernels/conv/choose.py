@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 
 from ..._core.lru import Recent
+from .. import tuning
 from ..registry import OFF, SWITCH, TRACED, Decision
-from . import channels_last, deconv_products, direct, nchw_few_channels, nchw_odd_channels, pointwise
-from .problem import EAGER, INFERENCE, TRAINING, TRANSPOSED, Problem, Way
+from . import channels_last, deconv_products, direct, few_pixels, nchw_few_channels, nchw_odd_channels, pointwise
+from .problem import EAGER, INFERENCE, TRAINING, TRANSPOSED, UNRECORDED, Problem, Way
 from .winograd import f2x2, ways
 
 WAYS: dict[str, tuple[Way, ...]] = {
@@ -23,6 +24,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
         nchw_odd_channels.ONE_CHANNEL,
         nchw_odd_channels.ODD_CHANNELS,
     ),
+    UNRECORDED: (few_pixels.WAY,),
     TRAINING: (ways.COMPILED, ways.TORCH, pointwise.WAY, pointwise.TORCH, channels_last.WAY),
     INFERENCE: (direct.DEPTHWISE, direct.DENSE, ways.PACKED, ways.PACKED_TORCH, f2x2.PACKED),
     TRANSPOSED: (
@@ -32,7 +34,13 @@ WAYS: dict[str, tuple[Way, ...]] = {
         deconv_products.CHANNELS_LAST,
     ),
 }
-LIBRARY = {EAGER: "conv.torch", TRAINING: "conv.torch", INFERENCE: "conv.onednn", TRANSPOSED: "conv.torch"}
+LIBRARY = {
+    EAGER: "conv.torch",
+    UNRECORDED: "conv.torch",
+    TRAINING: "conv.torch",
+    INFERENCE: "conv.onednn",
+    TRANSPOSED: "conv.torch",
+}
 MOST_CHOICES = 1 << 10  # bounds the cache of networks that take images of any size
 
 
@@ -91,6 +99,10 @@ def _described(problem: Problem) -> str:
 ONES, ZEROS = (1, 1), (0, 0)
 
 
+def _recorded(data: Tensor, bias: Tensor | None) -> bool:
+    return torch.is_grad_enabled() and (data.requires_grad or (bias is not None and bias.requires_grad))
+
+
 def conv2d(
     data: Tensor,
     weight: Tensor,
@@ -105,10 +117,13 @@ def conv2d(
 
     Eager calls and their results are NCHW in memory; results of training graphs are channels-last.
     """
-    recorded = mode == TRAINING or (weight.requires_grad and torch.is_grad_enabled() and data.is_contiguous())
-    if not recorded or SWITCH.mode == OFF or not data.is_cpu or data.__class__ is not Tensor:
+    if mode == EAGER and not (weight.requires_grad and torch.is_grad_enabled()):
+        if data.dim() != 4 or data.shape[-1] > tuning.CONV_FEW_PIXELS or _recorded(data, bias):  # in this order: cheap
+            return None
+        mode = UNRECORDED
+    elif mode == EAGER and not data.is_contiguous():
         return None
-    if torch.compiler.is_compiling():
+    if SWITCH.mode == OFF or not data.is_cpu or data.__class__ is not Tensor or torch.compiler.is_compiling():
         return None
     described = None if bias is None else (bias.shape, bias.dtype)
     geometry = stride or ONES, pad or ZEROS, dilate or ONES, groups

@@ -10,6 +10,7 @@ from ..registry import Kernel
 from ..runtime.loader import CompiledModule
 
 EAGER = "eager"  # one recorded call; NCHW in memory
+UNRECORDED = "unrecorded"  # one call without a gradient; NCHW in memory
 TRAINING = "training"  # in a training graph; channels-last in memory
 INFERENCE = "inference"  # in an inference graph, with a constant weight; channels-last in memory
 TRANSPOSED = "transposed"  # a deconvolution

@@ -18,7 +18,7 @@ def _flat(tensor: Tensor) -> bool:
     return tensor.is_contiguous() or (tensor.dim() == 4 and tensor.is_contiguous(memory_format=torch.channels_last))
 
 
-_dtype, _is_cpu = attrgetter("dtype"), attrgetter("is_cpu")
+_dtype, _device = attrgetter("dtype"), attrgetter("device")
 
 
 class Layout:
@@ -27,7 +27,8 @@ class Layout:
     def __init__(self, tensors: Tensors) -> None:
         self.shapes = list(map(Tensor.size, tensors))
         self.dtypes = set(map(_dtype, tensors))
-        self.on_cpu = all(map(_is_cpu, tensors))
+        self.devices = set(map(_device, tensors))
+        self.on_cpu = all(device.type == "cpu" for device in self.devices)
         self.contiguous = all(map(Tensor.is_contiguous, tensors))
         self.strides = None if self.contiguous else [t.stride() for t in tensors]
         self.flat = self.contiguous or all(map(_flat, tensors))
@@ -37,7 +38,7 @@ class Layout:
             isinstance(other, Layout)
             and self.shapes == other.shapes
             and self.dtypes == other.dtypes
-            and self.on_cpu == other.on_cpu
+            and self.devices == other.devices
             and self.strides == other.strides
         )
 

@@ -32,7 +32,7 @@ def bound(limit: float | None) -> float:
 def step(
     formula: Formula, weights: Tensors, grads: Tensors, states: Sequence[Tensors], own: Sequence[Any], *shared: Any
 ) -> None:
-    """Weights and states after a step; `own` holds a sequence with a number for each weight, `shared` numbers."""
+    """Update weights and states in place; `own` holds sequences with a number for each weight, `shared` numbers."""
     target = State(weights)
     made = _evaluated(formula, target, grads, states, own, shared)
     if made is not target:

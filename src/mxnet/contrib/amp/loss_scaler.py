@@ -11,16 +11,11 @@ CHUNK = 200  # arrays looked at in one call
 class LossScaler:
     """Holds the factor that losses are multiplied by, so that small gradients survive half precision."""
 
-    def __init__(self):
-        self._loss_scale = self._next_loss_scale = 2.0**16
-        self._max_loss_scale = 2.0**24
-        self._scale_seq_len = 2000
-        self._unskipped = 0
+    _loss_scale = _next_loss_scale = 2.0**16
+    _max_loss_scale, _scale_seq_len = 2.0**24, 2000
+    _unskipped = 0  # updates since the last overflow
 
-    @property
-    def loss_scale(self):
-        """The factor now."""
-        return self._loss_scale
+    loss_scale = property(lambda self: self._loss_scale, doc="The factor now.")
 
     def has_overflow(self, params):
         """Is a gradient infinite or not a number? The next scale follows from the answer."""

@@ -1,4 +1,4 @@
-"""`mx.sym.npx`: network operators on symbols with NumPy's manners."""
+"""`mx.sym.npx`: neural network operators on symbols with NumPy semantics."""
 
 from importlib import import_module
 
