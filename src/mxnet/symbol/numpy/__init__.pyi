@@ -10,7 +10,7 @@ import numpy
 
 from mxnet._typing import Context
 from mxnet._typing import DType
-from .._later import later as later
+from .._later import later as _later
 from .._numpy_space import lookup as _lookup
 _function: Any
 __dir__: Any
