@@ -48,7 +48,7 @@ def why_not():
 
 def build():
     """The shared library, compiled once for each state of the sources and installation of torch."""
-    import fcntl  # Linux has it, the only system on which the simulation runs
+    import fcntl  # which Windows lacks
 
     sources = [HERE / name for name in ("memory.h", "runtime.h", "device.cpp")]
     root = Path(importlib.util.find_spec("torch").origin).parent
@@ -56,14 +56,14 @@ def build():
     folder = Path(os.environ.get("REMX_SIMULATED_GPU", Path(tempfile.gettempdir()) / "remx-simulated-gpu"))
     library = folder / f"torch-{importlib.metadata.version('torch')}-{digest}.so"
     folder.mkdir(parents=True, exist_ok=True)
-    with open(library.with_suffix(".lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # one process compiles, the others wait for it
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # processes that start together wait for the one that compiles
         if not library.exists():
-            _compile(root, library)
+            _compile(library, root)
     return library
 
 
-def _compile(root, library):
+def _compile(library, root):
     made = library.with_suffix(f".{os.getpid()}")
     include = [f"-I{root / 'include'}", f"-I{root / 'include/torch/csrc/api/include'}"]
     link = [f"-L{root / 'lib'}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{root / 'lib'}"]
