@@ -26,7 +26,6 @@ recordio registry rnn runtime util visualization
 
 # Names without parameters or without an example, and why.
 WITHOUT = {
-    "autograd": "record_function",  # other modules import it
     "contrib.tensorboard": "SummaryWriter",  # of another package
     "gluon": "DeferredInitializationError",  # raised, never made by a user
     "model": "BatchEndParam",  # a named tuple that callbacks are given
