@@ -333,6 +333,41 @@ TITLES = {
         "批量归一化层遇到了不同的通道数",
         "层记住了建立时的通道数。检查数据的轴的顺序，或者重新建层。",
     ),
+    "one_state_for_an_lstm": (
+        "An LSTM is given one state",
+        "只给了 LSTM 一个状态",
+        "LSTM 有隐藏状态和记忆两个状态；`begin_state(batch_size)` 会生成它们。GRU 和 RNN 只有一个。",
+    ),
+    "arrays_without_a_tuple": (
+        "The arrays to concatenate are not in a tuple",
+        "要拼接的数组没有放进元组",
+        "`mx.np.concatenate` 的第一个参数是所有的数组，第二个是轴；`nd.concat(a, b, dim=0)` 则逐个接收数组。",
+    ),
+    "written_into_a_symbol": (
+        "A hybridized block writes into its input",
+        "混合式的块写入了它的输入",
+        "混合化之后输入是符号，没有可以写的值。用 `F.where`、`F.concat`、`F.stack` 算出新的结果，或者不要混合化这个块。",
+    ),
+    "array_beside_a_symbol": (
+        "An array is added to a symbol",
+        "符号与数组相加",
+        "符号是还没有值的计算图。把数组作为输入（`mx.sym.Variable`）传进去；在块里可以用 `self.params.get_constant`。",
+    ),
+    "bound_with_a_misspelt_name": (
+        "A shape is given for a name that the symbol lacks",
+        "给出形状的名字不在计算图里",
+        "`simple_bind` 需要输入的形状，名字必须与 `list_arguments()` 一致。提示会给出最相近的名字。",
+    ),
+    "file_of_another_network": (
+        "Parameters were saved by a network of another structure",
+        "参数文件来自结构不同的网络",
+        "用同样的结构重新建立网络，或者把文件读进网络里与它对应的那一部分。",
+    ),
+    "weights_initializer_for_a_bias": (
+        "A bias is initialized by Xavier",
+        "用 Xavier 初始化偏置",
+        "Xavier 按输入和输出的个数决定范围，只适用于二维以上的权重。偏置通常从零开始，这也是默认值。",
+    ),
 }  # fmt: skip
 _CODE = """```python
 import mxnet as mx

@@ -367,6 +367,47 @@ def bound_without_shapes():
 
 
 # mistake -> (type, words that must be in the message)
+def one_state_for_an_lstm():
+    lstm = gluon.rnn.LSTM(8)
+    lstm.initialize()
+    lstm(nd.ones((5, 2, 3)), nd.zeros((1, 2, 8)))
+
+
+def arrays_without_a_tuple():
+    mx.np.concatenate(mx.np.ones((2,)), mx.np.ones((2,)))
+
+
+def written_into_a_symbol():
+    class Net(nn.HybridBlock):
+        def hybrid_forward(self, F, x):
+            x[0] = 1
+            return x
+
+    net = Net()
+    net.hybridize()
+    net(nd.ones((2, 3)))
+
+
+def array_beside_a_symbol():
+    sym.var("x") + nd.ones((2,))
+
+
+def bound_with_a_misspelt_name():
+    net = sym.FullyConnected(sym.var("data"), num_hidden=3, name="fc")
+    net.simple_bind(mx.cpu(), dta=(2, 4))
+
+
+def file_of_another_network():
+    dense(prefix="small_").save_parameters("net.params")
+    net = nn.HybridSequential(prefix="large_")
+    net.add(nn.Dense(3, prefix="first_"))
+    net.load_parameters("net.params")
+
+
+def weights_initializer_for_a_bias():
+    nn.Dense(3, in_units=4, bias_initializer=mx.init.Xavier(), prefix="net_").initialize()
+
+
 MISTAKES = {
     layer_argument_misspelt: (TypeError, ["Dense.__init__()", "'activaton'; did you mean activation?"]),
     layer_argument_of_the_operator: (TypeError, ["missing", "no argument is called kernel; did you mean kernel_size?"]),
@@ -491,6 +532,13 @@ MISTAKES = {
         mx.MXNetError,
         ["BatchNorm", "made for 3 channels on axis 1, and the data has 4"],
     ),
+    one_state_for_an_lstm: (mx.MXNetError, ["LSTM has 2 states, got 1", "begin_state(batch_size)"]),
+    arrays_without_a_tuple: (TypeError, ["axis must be an int or None, got an array", "np.concatenate((a, b))"]),
+    written_into_a_symbol: (TypeError, ["'Symbol' object does not support item assignment", "F.where"]),
+    array_beside_a_symbol: (TypeError, ["NDArray'> not supported", "mx.sym.Variable", "self.params.get_constant"]),
+    bound_with_a_misspelt_name: (RuntimeError, ["data: None", "no argument 'dta'; did you mean data?"]),
+    file_of_another_network: (AssertionError, ["does not start with 'large_'", "'weight'", "build the same network"]),
+    weights_initializer_for_a_bias: (ValueError, ["vector net_bias", "bias_initializer='zeros'"]),
 }
 
 
@@ -555,6 +603,33 @@ def states_that_are_none():
 
 # mistakes that are too rare for the page
 RARER = {
+    "parameter of a trainer": (
+        RuntimeError,
+        "has not been initialized. Call initialize",
+        lambda: gluon.Trainer(nn.Dense(2).collect_params(), "sgd").step(1),
+    ),
+    "three classes": (
+        ValueError,
+        "got more labels. .*mx.metric.PCC",
+        lambda: mx.metric.F1().update([nd.array([0, 1, 2])], [nd.ones((3, 3))]),
+    ),
+    "arrays that are missing": (
+        ValueError,
+        "key `y` is missing in `args`, which lacks y, z. simple_bind",
+        lambda: (sym.var("x") + sym.var("y") + sym.var("z")).bind(mx.cpu(), {"x": nd.ones(1)}),
+    ),
+    "output": (ValueError, 'name "b". The outputs are x; .*get_internals', lambda: sym.var("x")["b"]),
+    "array in a graph": (AttributeError, "'array': mx.nd.array makes values at once", lambda: sym.array([1])),
+    "rows of a loader": (
+        ValueError,
+        r"sample 0 has \(2,\), sample 1 has \(3,\)",
+        lambda: list(gluon.data.DataLoader([np.ones(2), np.ones(3)], 2)),
+    ),
+    "parameter of an iterator": (
+        mx.MXNetError,
+        "data_shape of Shape.tuple. is not presented.* no parameter data_shpae: did you mean data_shape",
+        lambda: mx.io.ImageRecordIter(path_imgrec="a.rec", data_shpae=(3, 4, 4), batch_size=2),
+    ),
     "index": (KeyError, "^5 is not among the 1 keys of a.idx", wrong_key_of_an_index),
     "writer": (AssertionError, 'flag "w": reading needs "r"', lambda: mx.recordio.MXRecordIO("a.rec", "w").read()),
     "states": (mx.MXNetError, "^net.states: these are no optimizer states", states_that_are_none),

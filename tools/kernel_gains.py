@@ -9,6 +9,7 @@ and their ratio; the best of all turns. One thread is measured in processor time
 import argparse
 import os
 import time
+from typing import NamedTuple
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MXNET_KERNELS", "wait")  # also on a machine that has to compile them
@@ -21,6 +22,7 @@ from mxnet.gluon import nn, rnn
 from mxnet.gluon.model_zoo import vision
 
 NEVER = 1 << 62  # work
+BATCH = 8  # what gradients are divided by
 WARM = 16  # runs before the first that counts: the optimizers' kernel starts after some steps
 CLOCK = time.process_time if os.environ["OMP_NUM_THREADS"] == "1" else time.perf_counter
 
@@ -30,6 +32,38 @@ def lenet():
     net.add(nn.Conv2D(20, 5, activation="relu"), nn.MaxPool2D(2, 2), nn.Conv2D(50, 5, activation="relu"))
     net.add(nn.MaxPool2D(2, 2), nn.Flatten(), nn.Dense(500, activation="relu"), nn.Dense(10))
     return net, (64, 1, 28, 28)
+
+
+def old_alexnet():
+    """The first layers of the AlexNet of 2012, with local response normalization."""
+
+    class Normalized(gluon.HybridBlock):
+        def hybrid_forward(self, F, x):
+            return F.LRN(x, nsize=5)
+
+    net = nn.HybridSequential()
+    for channels, size, stride, pad in ((96, 11, 4, 2), (256, 5, 1, 2)):
+        net.add(nn.Conv2D(channels, size, stride, pad, activation="relu"), Normalized(), nn.MaxPool2D(3, 2))
+    net.add(nn.Conv2D(384, 3, padding=1, activation="relu"), nn.GlobalAvgPool2D(), nn.Dense(1000))
+    return net, (8, 3, 224, 224)
+
+
+def old_lenet():
+    """LeNet-5 as textbooks have it: sigmoid and average pooling."""
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(6, 5, padding=2, activation="sigmoid"), nn.AvgPool2D(2, 2))
+    net.add(nn.Conv2D(16, 5, activation="sigmoid"), nn.AvgPool2D(2, 2))
+    net.add(nn.Dense(120, activation="sigmoid"), nn.Dense(84, activation="sigmoid"), nn.Dense(10))
+    return net, (256, 1, 28, 28)
+
+
+def image_decoder():
+    """The last layers of CycleGAN's generator, which enlarge 64 x 64 pixels four times."""
+    net = nn.HybridSequential()
+    for channels in (128, 64):
+        net.add(nn.Conv2DTranspose(channels, 3, 2, 1, 1), nn.InstanceNorm(), nn.Activation("relu"))
+    net.add(nn.Conv2D(3, 7, padding=3), nn.Activation("tanh"))
+    return net, (1, 256, 64, 64)
 
 
 def generator():
@@ -86,7 +120,10 @@ NETWORKS = {
     "Inception v3 at 299, batch 1": zoo("inceptionv3", 299, 1),
     "MobileNet 1.0 at 64, batch 8": zoo("mobilenet1.0"),
     "MobileNetV2 at 224, batch 1": zoo("mobilenetv2_1.0", 224, 1),
+    "LeNet-5 with average pooling, batch 256": old_lenet,
+    "AlexNet of 2012 (first layers), batch 8": old_alexnet,
     "DCGAN's generator, batch 8": generator,
+    "CycleGAN's decoder at 64, batch 1": image_decoder,
     "convolutional network with ELU, batch 16": elu_network,
     "SSD's class head at 38, batch 8": lambda: (ClassHead(), (8, 128, 38, 38)),
     "feed-forward layers of 768 and 3072": feed_forward,
@@ -95,24 +132,33 @@ NETWORKS = {
 }
 
 
-def program(make, training, optimizer="sgd"):
+class Mode(NamedTuple):
+    """How a network is run."""
+
+    training: bool
+    optimizer: str = "sgd"
+    eager: bool = False
+
+
+def program(make, mode):
     """One run of the network, with parameters and graphs of its own."""
     mx.random.seed(0)
     net, shape = make()
     net.initialize(mx.init.Xavier())
-    net.hybridize()
+    if not mode.eager:
+        net.hybridize()
     data = nd.random.normal(shape=shape)
-    if not training:
+    if not mode.training:
         return lambda: net(data).wait_to_read()
     net(data)
-    options = {"learning_rate": 1e-4, **({"momentum": 0.9} if optimizer == "sgd" else {})}
-    trainer = gluon.Trainer(net.collect_params(), optimizer, options)
+    options = {"learning_rate": 1e-4, **({"momentum": 0.9} if mode.optimizer == "sgd" else {})}
+    trainer = gluon.Trainer(net.collect_params(), mode.optimizer, options)
 
     def step():
         with autograd.record():
             loss = net(data).square().mean()
         loss.backward()
-        trainer.step(1)
+        trainer.step(BATCH)
         nd.waitall()
 
     return step
@@ -133,10 +179,10 @@ class Without:
         choose.forget()
 
 
-def used(make, training, optimizer):
+def used(make, mode):
     """Kernels that compute a part of a program, but for those that draw its parameters."""
     with registry.traced() as log:
-        run = program(make, training, optimizer)
+        run = program(make, mode)
         for _ in range(WARM):
             run()
     names = {decision.kernel for decision in log if decision.used and decision.kernel in registry.KERNELS}
@@ -149,11 +195,11 @@ def seconds(run):
     return CLOCK() - start
 
 
-def gain(make, training, optimizer, name, turns):
+def gain(make, mode, name, turns):
     """(time with the kernel, without it): the best of some turns."""
-    with_it = program(make, training, optimizer)
+    with_it = program(make, mode)
     with Without(name):
-        without_it = program(make, training, optimizer)
+        without_it = program(make, mode)
         for _ in range(WARM):
             without_it()
     for _ in range(WARM):
@@ -177,6 +223,7 @@ def main():
     parser.add_argument("--only", action="append", default=[], help="networks whose names contain this")
     parser.add_argument("--kernel", action="append", default=[], help="kernels whose names contain this")
     parser.add_argument("--optimizer", default="sgd", help="of the training steps; sgd has momentum")
+    parser.add_argument("--eager", action="store_true", help="networks that are not hybridized")
     parser.add_argument("--turns", type=int, default=6)
     options = parser.parse_args()
     print("| kernel | network | with (ms) | without (ms) | ratio |\n|---|---|---|---|---|")
@@ -184,10 +231,11 @@ def main():
         if not chosen(title, options.only):
             continue
         for training in (False, True):
-            for name in used(make, training, options.optimizer):
+            mode = Mode(training, options.optimizer, options.eager)
+            for name in used(make, mode):
                 if not chosen(name, options.kernel):
                     continue
-                with_it, without_it = gain(make, training, options.optimizer, name, options.turns)
+                with_it, without_it = gain(make, mode, name, options.turns)
                 kind, ratio = "training" if training else "inference", without_it / with_it
                 print(
                     f"| `{name}` | {title}, {kind} | {with_it * 1e3:.2f} | {without_it * 1e3:.2f} | {ratio:.2f} |",

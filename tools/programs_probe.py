@@ -1,17 +1,13 @@
 """Runs a part of somebody's program on small data made on the spot, and prints numbers: `programs.py` starts it twice.
 
-    python programs_probe.py symbol FILE     what `get_symbol` and its like return, forward and backward
-    python programs_probe.py blocks FILE     every Gluon block of the file that can be made, forward and backward
+    python programs_probe.py KIND FILE       parts of the file (`programs_parts.py`): symbol, blocks or derived
     python programs_probe.py script FILE …   the program itself
     python programs_probe.py serve           reads what to run from standard input, and forks for each program, which
                                              gets data sets of a few images and no network
 Plain Python and NumPy of any version: the same file runs beside real MXNet.
 """
 
-import ast
 import gzip
-import importlib.util
-import inspect
 import json
 import os
 import random
@@ -24,201 +20,9 @@ import tarfile
 import time
 import traceback
 import types
-import zlib
 
 import numpy as np
-
-SIZES = [(1, 3, 64, 64), (1, 3, 224, 224), (1, 3, 32, 32), (1, 1, 28, 28), (2, 16), (2, 5, 16)]
-GIVEN = {
-    "num_classes": 10, "num_class": 10, "classes": 10, "class_num": 10, "nclass": 10, "n_classes": 10, "n_class": 10,
-    "num_layers": 18, "num_layer": 18, "layers": [1, 1, 1, 1], "depth": 18, "image_shape": "3,64,64", "channels": 8,
-    "num_filter": 8, "num_filters": 8, "channel": 8, "in_channels": 3, "out_channels": 8, "units": 8, "hidden_size": 8,
-    "hidden_units": 8, "num_hidden": 8, "num_units": 8, "embed_size": 8, "embedding_size": 8, "vocab_size": 50,
-    "vocab": 50, "num_embed": 8, "dropout": 0.0, "drop_rate": 0.0, "conv_workspace": 256, "stride": 1, "strides": 1,
-    "num_group": 2,
-    "kernel": (3, 3), "kernel_size": 3, "growth_rate": 8, "batch_size": 1, "seq_len": 5, "num_heads": 2,
-    "multiplier": 0.5, "dtype": "float32", "filters": 8, "planes": 8, "num_channels": 8, "bottle_neck": False,
-    "num_anchors": 4,
-    "features": 8, "num_stage": 4, "units_list": [1, 1, 1, 1], "input_size": 8, "n_hidden": 8, "dim": 8,
-    "latent_dim": 4, "n_latent": 4, "ngf": 8, "ndf": 8, "nc": 3, "num_residuals": 1, "num_convs": 1,
-    "norm_layer": None,
-}  # fmt: skip
-
-
-def _show(name, value):
-    """Positive and negative parts are summed apart: the sum of a centred gradient is nothing but rounding."""
-    value = np.asarray(value, dtype="float64")
-    print(f"{name} {value.shape} positive {value[value > 0].sum():.5g} negative {value[value < 0].sum():.5g}")
-
-
-def _numbers(name, shape):
-    """The same numbers for a name and shape everywhere; small, so that deep networks stay finite."""
-    state = np.random.RandomState(zlib.crc32(name.encode()) % (1 << 31))
-    scale = 1.0 / max(1.0, np.sqrt(np.prod(shape[1:]))) if len(shape) > 1 else 0.1
-    return state.uniform(-1, 1, size=shape).astype("float32") * np.float32(scale)
-
-
-def _loaded(path):
-    """The file as a module, with its folder and those above it to import from."""
-    folder = os.path.dirname(os.path.abspath(path))
-    for _ in range(3):
-        sys.path.append(folder)
-        folder = os.path.dirname(folder)
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    name = os.path.splitext(os.path.basename(path))[0].replace("-", "_")
-    if os.path.exists(os.path.join(os.path.dirname(path), "__init__.py")):
-        return _in_package(path, name)
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _in_package(path, name):
-    """A module of a package, imported by its whole name, so that it finds what lies beside it."""
-    folder = os.path.dirname(os.path.abspath(path))
-    while os.path.exists(os.path.join(folder, "__init__.py")):
-        folder, name = os.path.dirname(folder), os.path.basename(folder) + "." + name
-    sys.path.insert(0, folder)
-    return importlib.import_module(name)
-
-
-def _arguments(function):
-    """Arguments by their names; None if one without default is unknown."""
-    given = {}
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.name == "self" or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
-        if parameter.name in GIVEN and (parameter.default is parameter.empty or "class" in parameter.name):
-            given[parameter.name] = GIVEN[parameter.name]
-        elif parameter.default is parameter.empty:
-            return None
-    return given
-
-
-# ---------------------------------------------------------------------- symbols
-def _bound(mx, symbol, size):
-    inputs = [n for n in symbol.list_arguments() if n == "data" or n.endswith("label")]
-    shapes = {"data": size} if "data" in inputs else {}
-    return symbol.simple_bind(mx.cpu(), grad_req="write", **shapes)
-
-
-def _run_symbol(mx, name, symbol):
-    print(name, "arguments", len(symbol.list_arguments()), "states", len(symbol.list_auxiliary_states()))
-    executor = None
-    for size in SIZES:
-        try:
-            executor = _bound(mx, symbol, size)
-        except Exception as error:  # another size may fit
-            problem = error
-            continue
-        print(name, "fits", size)
-        break
-    if executor is None:
-        print(name, "fits none:", type(problem).__name__)
-        return
-    for key, array in executor.arg_dict.items():
-        label = key.endswith("label")
-        array[:] = np.zeros(array.shape) if label else _numbers(key, array.shape)
-    for key, array in executor.aux_dict.items():
-        array[:] = np.zeros(array.shape) if key.endswith("mean") else np.ones(array.shape)
-    for n, out in enumerate(executor.forward(is_train=False)):
-        _show(f"{name} output {n}", out.asnumpy())
-    if '"op": "Dropout"' in symbol.tojson():
-        return  # masks are random
-    executor.forward(is_train=True)
-    try:
-        executor.backward()
-    except Exception as error:  # a head that is no loss
-        print(name, "backward", type(error).__name__)
-        return
-    total = sum(np.abs(g.asnumpy()).sum() for k, g in executor.grad_dict.items() if g is not None)
-    _show(f"{name} gradients", total)
-
-
-def probe_symbol(path):
-    import mxnet as mx
-
-    module = _loaded(os.path.abspath(path))
-    for name, function in sorted(vars(module).items()):
-        if not (isinstance(function, types.FunctionType) and function.__module__ == module.__name__):
-            continue
-        if not name.startswith(("get_", "resnet", "build_", "make_", "create_")) or _arguments(function) is None:
-            continue
-        try:
-            symbol = function(**_arguments(function))
-        except Exception as error:
-            print(name, "stops with", type(error).__name__)
-            continue
-        if isinstance(symbol, mx.sym.Symbol):
-            _run_symbol(mx, name, symbol)
-
-
-# ---------------------------------------------------------------------- blocks
-def _filled(net):
-    for key, parameter in sorted(net._collect_params_with_prefix().items()):
-        if parameter.shape and all(n > 0 for n in parameter.shape):
-            value = _numbers(key, parameter.shape)
-            if key.endswith(("var", "gamma")):
-                value = np.abs(value) + np.float32(1)
-            parameter.set_data(_nd(value))
-
-
-def _nd(value):
-    import mxnet as mx
-
-    return mx.nd.array(value)
-
-
-def _flat(outputs):
-    return [o for each in outputs for o in _flat(each)] if isinstance(outputs, (list, tuple)) else [outputs]
-
-
-def _run_block(mx, name, made):
-    for size in SIZES:
-        net = made()
-        net.initialize()
-        x = mx.nd.array(_numbers("x", size))
-        try:
-            net(x)
-            _filled(net)
-            outputs = _flat(net(x))
-        except Exception as error:
-            problem = error
-            continue
-        print(name, "fits", size)
-        break
-    else:
-        print(name, "fits none:", type(problem).__name__)
-        return
-    for n, out in enumerate(outputs):
-        _show(f"{name} output {n}", out.asnumpy())
-    x.attach_grad()
-    with mx.autograd.record():  # without training MXNet's max pooling differentiates with indices it never wrote
-        loss = sum((o * o).sum() for o in _flat(net(x)))
-    loss.backward()
-    _show(f"{name} gradient", x.grad.asnumpy())
-    if isinstance(net, mx.gluon.HybridBlock):
-        net.hybridize()
-        for n, out in enumerate(_flat(net(x))):
-            _show(f"{name} hybrid {n}", out.asnumpy())
-
-
-def probe_blocks(path):
-    import mxnet as mx
-
-    module = _loaded(path)
-    for name, kind in sorted(vars(module).items()):
-        if not (isinstance(kind, type) and issubclass(kind, mx.gluon.Block) and kind.__module__ == module.__name__):
-            continue
-        given = _arguments(kind.__init__)
-        if given is None:
-            continue
-        try:
-            _run_block(mx, name, lambda kind=kind, given=given: kind(**given))
-        except Exception as error:
-            print(name, "stops with", type(error).__name__)
+from programs_parts import PROBES as PARTS
 
 
 # ---------------------------------------------------------------------- whole programs
@@ -317,23 +121,7 @@ def probe_script(path, *arguments):
     exec(code, vars(module))
 
 
-def kinds_of(text):
-    """What there is to run in a program's text."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        return []
-    names = {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}
-    bases = {ast.dump(b) for n in tree.body if isinstance(n, ast.ClassDef) for b in n.bases}
-    found = []
-    if any(n.startswith("get_") and "symbol" in n for n in names):
-        found.append("symbol")
-    if any("Block'" in b or "Sequential'" in b for b in bases):
-        found.append("blocks")
-    return found
-
-
-PROBES = {"symbol": probe_symbol, "blocks": probe_blocks, "script": probe_script}
+PROBES = {**PARTS, "script": probe_script}
 
 
 # ---------------------------------------------------------------------- one process for each program

@@ -2,21 +2,33 @@
 
 import sys
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
+from ._autograd import modes as _modes
+from ._autograd.function import Function, record_function  # noqa: F401 - public names here
+from ._autograd.modes import (  # noqa: F401
+    is_recording,
+    is_training,
+    pause,
+    predict_mode,
+    record,
+    set_recording,
+    set_training,
+    train_mode,
+)
 from ._core.errors import MXNetError
 from ._core.machine.heap import keep_freed
 from ._core.modes import MODES
 from ._core.writes import wrote_anywhere
-from ._device.backward import BackwardPass, as_the_caller
+from ._device.backward import BackwardPass
 from ._device.errors import explained, tells_exhaustion
 from ._device.waiting import ENGINE, wait_for_all
 from ._ops.elementwise.identity import to_dtype
 from ._ops.registry import integer_gradient
 from .base import MXCallbackList, c_array, c_array_buf, c_handle_array, check_call  # noqa: F401 - public names here
-from .ndarray._dispatch.invoke import CONSUMED, graph_tensor, in_graph, plain_tensor
+from .ndarray._dispatch.invoke import CONSUMED, graph_tensor, in_graph
 from .ndarray._variables import Variable as _Variable
 from .ndarray._variables import mark_variable as _mark_variable
 from .ndarray.ndarray import NDArray, wrap
@@ -32,205 +44,7 @@ NO_INPUTS = (
 )
 _run_backward = torch.autograd.Variable._execution_engine.run_backward
 _Leaf = torch._C._functions.AccumulateGrad
-
-
-# ---------------------------------------------------------------------- modes
-def is_recording():
-    """Whether operations are being recorded in this thread.
-
-    Parameters
-    ----------
-    None
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> mx.autograd.is_recording()
-    False
-    """
-    return MODES.recording
-
-
-def is_training():
-    """Whether this thread runs networks in training mode.
-
-    Parameters
-    ----------
-    None
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> with mx.autograd.record():
-    ...     print(mx.autograd.is_training())
-    True
-    """
-    return MODES.training
-
-
-def set_recording(is_recording):
-    """Turn recording on or off in this thread. Prefer the scopes `record` and `pause`, which restore the state.
-
-    Parameters
-    ----------
-    is_recording : bool
-        Whether to record from now on.
-
-    Returns
-    -------
-    bool
-        What it was before.
-
-    Examples
-    --------
-    >>> before = mx.autograd.set_recording(True)
-    >>> mx.autograd.set_recording(before)
-    True
-    """
-    before, MODES.recording = MODES.recording, bool(is_recording)
-    return before
-
-
-def set_training(train_mode):
-    """Turn training mode on or off in this thread.
-
-    Parameters
-    ----------
-    train_mode : bool
-        Whether networks run in training mode from now on.
-
-    Returns
-    -------
-    bool
-        What it was before.
-
-    Examples
-    --------
-    >>> before = mx.autograd.set_training(True)
-    >>> mx.autograd.set_training(before)
-    True
-    """
-    before, MODES.training = MODES.training, bool(train_mode)
-    return before
-
-
-class _Scope:
-    """Sets the modes inside a `with`; None leaves one as it is. While recording, torch's own grad mode is on."""
-
-    __slots__ = ("_before", "_record", "_train")
-
-    def __init__(self, is_record, train_mode):
-        self._record, self._train = is_record, train_mode
-
-    def __enter__(self):
-        self._before = (MODES.recording, MODES.training, torch.is_grad_enabled())
-        if self._record is not None:
-            MODES.recording = self._record
-            if self._record:
-                torch._C._set_grad_enabled(True)
-        if self._train is not None:
-            MODES.training = self._train
-
-    def __exit__(self, *exc):
-        MODES.recording, MODES.training, enabled = self._before
-        torch._C._set_grad_enabled(enabled)
-
-
-_RecordingStateScope = _Scope  # MXNet's name
-
-
-def record(train_mode=True):
-    """Record operations in this scope, so that `backward()` can compute gradients.
-
-    Parameters
-    ----------
-    train_mode : bool, default True
-        Whether layers such as Dropout and BatchNorm behave as in training.
-
-    Returns
-    -------
-    context manager
-
-    Examples
-    --------
-    >>> x = mx.nd.array([1, 2, 3])
-    >>> x.attach_grad()
-    >>> with mx.autograd.record():
-    ...     y = (x * x).sum()
-    >>> y.backward()
-    >>> x.grad.asnumpy()
-    array([2., 4., 6.], dtype=float32)
-    """
-    return _Scope(True, train_mode)
-
-
-def pause(train_mode=False):
-    """Stop recording in this scope, for operations that need no gradient.
-
-    Parameters
-    ----------
-    train_mode : bool, default False
-        Whether layers behave as in training.
-
-    Returns
-    -------
-    context manager
-
-    Examples
-    --------
-    >>> with mx.autograd.record():
-    ...     with mx.autograd.pause():
-    ...         print(mx.autograd.is_recording())
-    False
-    """
-    return _Scope(False, train_mode)
-
-
-def train_mode():
-    """Training mode in this scope; recording stays as it is.
-
-    Parameters
-    ----------
-    None
-
-    Returns
-    -------
-    context manager
-
-    Examples
-    --------
-    >>> with mx.autograd.train_mode():
-    ...     print(mx.autograd.is_training(), mx.autograd.is_recording())
-    True False
-    """
-    return _Scope(None, True)
-
-
-def predict_mode():
-    """Prediction mode in this scope; recording stays as it is.
-
-    Parameters
-    ----------
-    None
-
-    Returns
-    -------
-    context manager
-
-    Examples
-    --------
-    >>> with mx.autograd.record():
-    ...     with mx.autograd.predict_mode():
-    ...         print(mx.autograd.is_training(), mx.autograd.is_recording())
-    False True
-    """
-    return _Scope(None, False)
+_RecordingStateScope = _modes.Scope  # MXNet's name
 
 
 # ---------------------------------------------------------------------- variables
@@ -291,14 +105,14 @@ def _heads(heads, head_grads):
             raise MXNetError(NOT_IN_GRAPH + (_USED_UP if isinstance(mark, int) else _NOT_RECORDED))
         t = integer_gradient.differentiable(t)
         tensors.append(t)
-        seeds.append(_ones(t.data) if seed is None else _seed(seed, t))
+        seeds.append(_ones(t.data) if seed is None else _seed(seed, t, head._ctx))
     return tensors, seeds
 
 
 _ones = tells_exhaustion(torch.ones_like)
 
 
-def _seed(seed, tensor):
+def _seed(seed, tensor, ctx):
     if not isinstance(seed, NDArray):
         raise TypeError(f"a head gradient must be an NDArray, got {type(seed)}")
     if seed.stype != "default":
@@ -306,6 +120,8 @@ def _seed(seed, tensor):
 
         sparse, seed = seed, seed.tostype("default")
         attach_sparse_source(seed._t, sparse)
+    if seed._t.device != tensor.device:
+        raise MXNetError(f"a head gradient is in {seed._ctx}, its head in {ctx}; move it with as_in_context")
     if seed._t.shape != tensor.shape:
         if seed._t.numel() < tensor.numel():
             raise MXNetError(
@@ -332,7 +148,7 @@ def _consume(tensors):
     MODES.epoch += 1
 
 
-def backward(heads, head_grads=None, retain_graph=False, train_mode=True):
+def backward(heads, head_grads=None, retain_graph=False, train_mode=True):  # noqa: F811
     """Compute the gradients of `heads` and write them into the buffers of the variables they depend on.
 
     Parameters
@@ -388,7 +204,7 @@ def _explained(error):
     return MXNetError(f"Error while differentiating: {explained(error)}")
 
 
-def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=False, train_mode=True):
+def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=False, train_mode=True):  # noqa: F811
     """Compute the gradients of `heads` with respect to `variables` as new arrays.
 
     Parameters
@@ -532,159 +348,6 @@ def _mentions(code, name):
 
 def __dir__():
     return sorted({*globals(), "get_symbol"})
-
-
-# ---------------------------------------------------------------------- user-defined functions
-class Function:
-    """An operation with a gradient of your own: subclasses define `forward` and `backward`.
-
-    Parameters
-    ----------
-    None
-
-    Examples
-    --------
-    >>> class Sigmoid(mx.autograd.Function):
-    ...     def forward(self, x):
-    ...         y = 1 / (1 + mx.nd.exp(-x))
-    ...         self.save_for_backward(y)
-    ...         return y
-    ...     def backward(self, dy):
-    ...         y, = self.saved_tensors
-    ...         return dy * y * (1 - y)
-    >>> x = mx.nd.zeros((1,))
-    >>> x.attach_grad()
-    >>> with mx.autograd.record():
-    ...     y = Sigmoid()(x)
-    >>> y.backward()
-    >>> x.grad.asnumpy()
-    array([0.25], dtype=float32)
-    """
-
-    def __init__(self):
-        self._used = False
-        self.saved_tensors = ()
-
-    def save_for_backward(self, *args):
-        """Keep arrays for `backward`, which finds them in `self.saved_tensors`.
-
-        Parameters
-        ----------
-        *args : NDArray
-            The arrays, usually inputs or outputs of `forward`.
-
-        Examples
-        --------
-        >>> function = mx.autograd.Function()
-        >>> function.save_for_backward(mx.nd.ones((2,)))
-        >>> len(function.saved_tensors)
-        1
-        """
-        self.saved_tensors = args
-
-    def forward(self, *inputs):
-        """Compute the outputs; a subclass defines it. Operations inside it are not recorded.
-
-        Parameters
-        ----------
-        *inputs : NDArray
-            The arguments of the call.
-
-        Returns
-        -------
-        NDArray or tuple of NDArray
-
-        Examples
-        --------
-        >>> class Double(mx.autograd.Function):
-        ...     def forward(self, x):
-        ...         return x * 2
-        >>> Double()(mx.nd.array([3])).asnumpy()
-        array([6.], dtype=float32)
-        """
-        raise NotImplementedError
-
-    def backward(self, *output_grads):
-        """Compute the gradients of the inputs; a subclass defines it.
-
-        Parameters
-        ----------
-        *output_grads : NDArray
-            The gradients of the outputs, one for each.
-
-        Returns
-        -------
-        NDArray or tuple of NDArray
-            The gradients of the inputs, one for each.
-
-        Examples
-        --------
-        >>> class Double(mx.autograd.Function):
-        ...     def forward(self, x):
-        ...         return x * 2
-        ...     def backward(self, dy):
-        ...         return dy * 2
-        >>> x = mx.nd.array([3])
-        >>> x.attach_grad()
-        >>> with mx.autograd.record():
-        ...     y = Double()(x)
-        >>> y.backward()
-        >>> x.grad.asnumpy()
-        array([2.], dtype=float32)
-        """
-        raise NotImplementedError(f"{type(self).__name__} has no backward method: write one to differentiate it")
-
-    def __call__(self, *inputs) -> Any:
-        if self._used:
-            raise AssertionError("Each Function instance can only be called once. Please create another instance.")
-        with pause(train_mode=MODES.training):
-            outputs = self.forward(*inputs)
-        if not MODES.recording:
-            return outputs
-        self._used = True
-        if not all(isinstance(x, NDArray) for x in inputs):
-            raise MXNetError(
-                f"{type(self).__name__} is an autograd.Function, which records arrays only: leave the block "
-                "that calls it without hybridize(), or write the operation as an mx.operator.CustomOp"
-            )
-        single = isinstance(outputs, NDArray)
-        recorded = record_function(self._gradients, list(inputs), [outputs] if single else list(outputs))
-        if single:
-            return recorded[0]
-        return tuple(recorded) if isinstance(outputs, tuple) else recorded
-
-    def _gradients(self, heads):
-        grads = self.backward(*heads)
-        return [grads] if isinstance(grads, NDArray) else list(grads)
-
-
-class _Node(torch.autograd.Function):
-    """A node in torch's graph whose gradient is computed on NDArrays."""
-
-    @staticmethod
-    def forward(ctx, compute, contexts, outputs, *inputs):
-        ctx.compute, ctx.contexts, ctx.number = compute, contexts, len(inputs)
-        return tuple(outputs)
-
-    @staticmethod
-    def backward(ctx, *heads):
-        with as_the_caller(), pause(train_mode=MODES.training):
-            # torch may hand over an expanded number or a view; arrays lie in one piece, whoever gets their memory
-            grads = ctx.compute([wrap(h.contiguous(), c) for h, c in zip(heads, ctx.contexts, strict=True)])
-        if len(grads) != ctx.number:
-            raise MXNetError(f"backward must return one gradient for each of the {ctx.number} inputs, got {len(grads)}")
-        return None, None, None, *[None if g is None else plain_tensor(g) for g in grads]
-
-
-def record_function(compute, inputs, outputs):
-    """Tie `outputs` to `inputs` with `compute(head gradients) -> input gradients`; returns the recorded outputs."""
-    tensors = [graph_tensor(x) for x in inputs]
-    if not any(t.requires_grad for t in tensors):
-        return outputs
-    contexts = [o._ctx for o in outputs]
-    fresh = [o._t.detach() for o in outputs]
-    recorded = _Node.apply(compute, contexts, fresh, *tensors)
-    return [wrap(r, c, MODES.epoch) for r, c in zip(recorded, contexts, strict=True)]
 
 
 __all__ = [name for name in __dir__() if not name.startswith("_")]

@@ -105,17 +105,14 @@ class Context(metaclass=_ContextMeta):
         """
         return Context.devtype2str[self.device_typeid]
 
-    def __hash__(self):
-        return hash((self.device_typeid, self.device_id))
+    def _key(self):
+        return self.device_typeid, self.device_id
 
     def __eq__(self, other):
-        if self is other:
-            return True
-        return (
-            isinstance(other, Context)
-            and self.device_typeid == other.device_typeid
-            and self.device_id == other.device_id
-        )
+        return self is other or (isinstance(other, Context) and self._key() == other._key())
+
+    def __hash__(self):
+        return hash(self._key())
 
     def __str__(self):
         return f"{self.device_type}({self.device_id})"

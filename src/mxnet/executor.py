@@ -7,58 +7,39 @@ import torch
 
 from ._core.dtypes import dtype_name
 from ._core.environment import is_on
-from ._core.errors import FaultyOutputs, MXNetError, ValueFault
+from ._core.errors import FaultyOutputs, ValueFault
 from ._core.machine.heap import keep_freed
 from ._core.modes import MODES
 from ._core.writes import wrote, wrote_anywhere
 from ._device.backward import BackwardPass
+from ._executor.bound import ARGUMENT_CHANGED, STATE_CHANGED, Bound, new_shape, resized
+from ._executor.gradients import GradientArrays
+from ._executor.outputs import fill
+from ._executor.seeds import head_gradients, roots_and_seeds
 from ._graph.debug.memory import peak_memory
 from ._graph.debug.monitored_run import MonitoredRun
 from ._graph.infer.fixpoint import type_facts
 from ._graph.infer.storage import head_stypes, sparse_plan, stypes_of_storage_aware_nodes
-from ._graph.infer.zero_size import fully_known, user_shape_facts
+from ._graph.infer.zero_size import user_shape_facts
 from ._graph.ir.cse import eliminate_common_subexpressions
 from ._graph.ir.node import walk
 from ._graph.lower.program import Program, placement
 from ._graph.training.gradient_flow import check_differentiable, visited
 from ._ops.registry import integer_gradient
 from ._ops.registry.device import torch_device
-from ._ops.registry.gradient import ignores_head, reads_head
 from ._ops.registry.output_shapes import known
 from ._ops.registry.torch_dtypes import torch_dtype
 from .base import c_array_buf, c_handle_array, c_str_array, check_call, py_str  # noqa: F401 - MXNet's module shows them
 from .context import Context
 from .ndarray._dispatch.invoke import SparseStorage, plain_tensor
 from .ndarray._sparse.graph_heads import compute_heads, heads_on_parts
-from .ndarray._sparse.invoke import attach_sparse_source, store_gradient, stored
+from .ndarray._sparse.invoke import stored
 from .ndarray.cached_op import unshared
 from .ndarray.ndarray import NDArray, wrap
 
 __all__ = ["Executor"]
 
-_storage_uses = torch._C._storage_Use_Count
 _backward = torch.autograd.Variable._execution_engine.run_backward
-_HEAD_NEEDED = (
-    "Because the last operator is not Loss function, head_gradient is required when calling backward. "
-    "If you are attempting to minimize the output as an objective, please modify your network and pass it through the "
-    "make_loss symbol."
-)
-
-_ARGUMENT_CHANGED = (
-    "Shape of unspecifie arg: {} changed. This can cause the new executor to not share parameters with the old one. "
-    "Please check for error in the network. If this is intended, set partial_shaping=True to suppress this warning."
-)
-_STATE_CHANGED = (
-    "Shape of unspecifie aux: {} changed. If this is intended, set partial_shaping=True to suppress this warning."
-)
-
-
-class Bound:
-    """What an executor is bound to: arrays for arguments, gradients and states, and a request per argument."""
-
-    def __init__(self, args, grads, reqs, states, base=None):
-        self.args, self.grads, self.reqs, self.states = args, grads, reqs, states
-        self.base = base  # the executor whose memory this one shares
 
 
 class Executor:
@@ -103,7 +84,7 @@ class Executor:
         self._filled = False  # has a forward run?
         self._tape = None  # (outputs, leaves, monitored run) of a forward pass that was recorded
         self._ran = False  # the mode of the last forward pass
-        self._own_gradients = {}  # argument -> the tensor that this executor put into its gradient array
+        self._gradients = GradientArrays(handle)
         self._leaves = {}  # position -> (tensor of the argument, the leaf made from it)
         self._dicts = {}
         self._program = self._prepare()
@@ -130,7 +111,15 @@ class Executor:
             return base._program
         unique = is_on("MXNET_ELIMINATE_COMMON_EXPR", default=True) and not self._group2ctx
         context_of = placement(heads, self._ctx, self._group2ctx)
+        if self._group2ctx:
+            context_of = self._with_arrays(context_of)
         return Program(eliminate_common_subexpressions(heads) if unique else heads, context_of, executor=True)
+
+    def _with_arrays(self, context_of):
+        """The context of each node; an array bound in another one than its node's is copied there in each run."""
+        arguments, states = self._symbol.list_arguments(), self._symbol.list_auxiliary_states()
+        bound = dict(zip(arguments + states, self.arg_arrays + self.aux_arrays, strict=True))
+        return lambda node: context_of(node) if node.op is not None else bound[node.name].context.home
 
     def _place_arrays(self, program):
         """Put the bound arrays in the order of the program's variables; returns the positions of the arguments."""
@@ -273,7 +262,7 @@ class Executor:
             self._outputs = self._wrapped(fresh)
         else:
             for array, tensor in zip(self._outputs, fresh, strict=True):
-                _fill(array, tensor)
+                fill(array, tensor)
         if not self._filled:
             self._filled = True
             self._share_memory(fresh)
@@ -287,7 +276,7 @@ class Executor:
             return
         for mine, new in zip(self._outputs, arrays, strict=True):
             if new.stype == "default":
-                _fill(mine, new._t)
+                fill(mine, new._t)
             else:
                 mine._replace(new._parts)
 
@@ -337,7 +326,7 @@ class Executor:
         >>> executor.grad_dict["x"].asnumpy()
         array([ 6., 80.], dtype=float32)
         """
-        heads = self._head_gradients(out_grads)
+        heads = head_gradients(out_grads, self._symbol.list_outputs)
         if self._fault is not None:
             raise self._fault.error
         if self._wanted:
@@ -353,7 +342,8 @@ class Executor:
             self._run(self._tensors(), self._ran, True, again=True)
         outputs, leaves, monitored = self._tape
         self._tape = None
-        roots, seeds = self._seeds(outputs, heads, monitored)
+        roots, seeds = roots_and_seeds(outputs, heads, self._head_stypes, monitored, self._ctx)
+        arguments = [arg for _, arg in self._wanted]
         if monitored is not None:
             with BackwardPass():
                 gradients = self._monitored_backward(monitored, outputs, roots, seeds)
@@ -363,102 +353,15 @@ class Executor:
         else:
             gradients = [None] * len(leaves)
         if self._program.sparse is not None:
-            gradients = [self._in_storage_of_array(g, arg) for g, (_, arg) in zip(gradients, self._wanted, strict=True)]
+            pairs = zip(arguments, gradients, strict=True)
+            gradients = [self._gradients.in_storage_of_array(arg, gradient) for arg, gradient in pairs]
         wrote_anywhere()  # auxiliary states
-        taken = {seed.data_ptr() for seed in seeds}
-        given = self._own_gradients
-        for (_, arg), gradient in zip(self._wanted, gradients, strict=True):
-            target = self.handle.grads[arg]
-            if gradient is not None and given.get(arg) is not None and gradient.is_contiguous():
-                start = gradient.data_ptr()
-                if target._t is given[arg] and start not in taken:  # the common case: take the gradient as it is
-                    taken.add(start)
-                    target._t = given[arg] = gradient
-                    continue
-            self._store(arg, gradient, taken)
+        self._gradients.deliver(arguments, gradients, seeds)
 
     def _monitored_backward(self, monitored, outputs, roots, seeds):
         seed_of = {id(root): seed for root, seed in zip(roots, seeds, strict=True)}
         found = monitored.backward([seed_of.get(id(t)) for t in outputs], len(self._program.variables))
         return [found[position] for position, _ in self._wanted]
-
-    def _head_gradients(self, out_grads):
-        if out_grads is None:
-            return []
-        if isinstance(out_grads, NDArray):
-            return [out_grads]
-        if isinstance(out_grads, dict):
-            return [out_grads[name] for name in self._symbol.list_outputs()]
-        for gradient in out_grads:
-            if not isinstance(gradient, NDArray):
-                raise TypeError(f"inputs must be NDArray, got {type(gradient)}")
-        return list(out_grads)
-
-    def _seeds(self, outputs, heads, monitored):
-        """Which outputs to start from and with what; losses, and what follows from them alone, need no gradient."""
-        roots, seeds = [], []
-        for i, tensor in enumerate(outputs):
-            rule = tensor.__dict__.pop("deferred_rule", None)
-            if rule is not None:
-                begin, inputs = rule
-                for start, seed in zip(inputs, begin(inputs, (tensor,), ()), strict=False):
-                    if seed is not None and start.requires_grad:
-                        roots.append(start)
-                        seeds.append(seed)
-                continue
-            if not tensor.requires_grad:
-                continue
-            tensor = integer_gradient.differentiable(tensor)
-            if ignores_head(tensor):
-                seed = torch.ones_like(tensor)
-            elif i < len(heads):
-                seed = self._in_storage(_seed(heads[i], tensor, i), self._head_stypes[i])
-            elif reads_head(tensor) if monitored is None else monitored.reads_head(i):
-                raise MXNetError(_HEAD_NEEDED)
-            else:
-                seed = torch.ones_like(tensor)
-            roots.append(tensor)
-            seeds.append(seed)
-        return roots, seeds
-
-    def _in_storage(self, seed, kind):
-        """The gradient of a sparse head is sparse too, for operators that look at its storage."""
-        return seed if kind == "default" else attach_sparse_source(seed, stored(wrap(seed, self._ctx), kind))
-
-    def _in_storage_of_array(self, gradient, arg):
-        """A gradient as a dense tensor if the array for it is dense."""
-        sparse = gradient is not None and gradient.is_sparse
-        return gradient.to_dense() if sparse and self.handle.grads[arg].stype == "default" else gradient
-
-    def _store(self, arg, gradient, taken):
-        """Write or add a gradient; `taken` has the addresses of tensors that are in use."""
-        target, req = self.handle.grads[arg], self.handle.reqs[arg]
-        if target.stype != "default":
-            store_gradient(target, gradient, req)
-        elif gradient is None:
-            if req == "write":
-                target[:] = 0
-        elif req == "add":
-            target._t.add_(gradient.to(target._t.dtype))
-            wrote(target._t)
-        else:
-            self._replace(arg, target, gradient, taken)
-
-    def _replace(self, arg, target, gradient, taken):
-        """Give the gradient's memory to the array; copy instead if the array's memory may be shared."""
-        memory = target._t
-        mine = memory is self._own_gradients.get(arg) or not memory._is_view()
-        if not mine or memory.dtype is not gradient.dtype or memory.shape != gradient.shape:
-            memory.copy_(gradient.view(memory.shape))
-            wrote(memory)
-            return
-        start = gradient.data_ptr()
-        if start in taken:
-            gradient = gradient.clone(memory_format=torch.contiguous_format)
-        elif not gradient.is_contiguous():
-            gradient = gradient.contiguous()
-        taken.add(start)
-        target._t = self._own_gradients[arg] = gradient
 
     # watching
 
@@ -621,12 +524,12 @@ class Executor:
         found = self._infer_shapes(given)
         args, grads, states = [], [], []
         for name, array, grad in zip(self._symbol.list_arguments(), self.arg_arrays, self.handle.grads, strict=True):
-            shape = _new_shape(name, array, found, free | set(given), _ARGUMENT_CHANGED)
-            args.append(_resized(array, shape, allow_up_sizing, name))
-            grads.append(None if grad is None else _resized(grad, shape, allow_up_sizing, name))
+            shape = new_shape(name, array, found, free | set(given), ARGUMENT_CHANGED)
+            args.append(resized(array, shape, allow_up_sizing, name))
+            grads.append(None if grad is None else resized(grad, shape, allow_up_sizing, name))
         for name, array in zip(self._symbol.list_auxiliary_states(), self.aux_arrays, strict=True):
-            shape = _new_shape(name, array, found, free, _STATE_CHANGED)
-            states.append(_resized(array, shape, allow_up_sizing, name))
+            shape = new_shape(name, array, found, free, STATE_CHANGED)
+            states.append(resized(array, shape, allow_up_sizing, name))
         bound = Bound(args, grads, self.handle.reqs, states, base=self)
         new = Executor(bound, self._symbol, self._ctx, self._grad_req, self._group2ctx)
         if self._monitor_callback is not None:
@@ -665,56 +568,3 @@ class Executor:
         ['act_output']
         """
         return type(self._symbol)(self._program.heads)
-
-
-def _fill(array, tensor):
-    """Give an output its new value: in the memory that it has if views of it or copies by reference exist, else by
-    taking the tensor as it is.
-    """
-    memory = array._t
-    if _shared(memory) and memory.shape == tensor.shape and memory.dtype is tensor.dtype:
-        memory.data.copy_(tensor)
-        wrote(memory)
-    else:
-        array._t = tensor
-
-
-def _shared(tensor):
-    """Does another tensor use this one's memory? One reference is the tensor's, one that of the question."""
-    return _storage_uses(tensor.untyped_storage()._cdata) > 2
-
-
-def _seed(gradient, tensor, number):
-    """The gradient of an output, which must have its shape."""
-    seed = plain_tensor(gradient).detach()
-    if seed.shape != tensor.shape:
-        raise MXNetError(
-            f"Check failed: from.shape() == to.shape(): operands shape mismatch from.shape = {list(seed.shape)} "
-            f"to.shape={list(tensor.shape)}: the gradient of output {number} must have the output's shape"
-        )
-    return seed.to(tensor.device, tensor.dtype)
-
-
-def _new_shape(name, array, found, free, complaint):
-    """The shape that a variable has now; only those that are `free` may have got another one."""
-    shape = found[name] if fully_known(found[name]) else array.shape
-    if shape != array.shape and name not in free:
-        raise MXNetError(complaint.format(name))
-    return shape
-
-
-def _resized(array, shape, allow_up_sizing, name):
-    """The same memory under another shape; new memory if more is needed."""
-    if shape == array.shape:
-        return array
-    count = int(np.prod(shape))
-    tensor = array._t.detach()
-    if count > tensor.numel():
-        if not allow_up_sizing:
-            raise MXNetError(
-                f"New shape of arg: {name} is larger than original. First making a big executor and then down sizing "
-                "it is more efficient than the reverse. If you really want to up size, set allow_up_sizing=True to "
-                "enable allocation of new arrays."
-            )
-        return wrap(torch.zeros(shape, dtype=tensor.dtype, device=tensor.device), array.context)
-    return wrap(tensor.contiguous().view(-1)[:count].view(shape), array.context)

@@ -15,20 +15,27 @@ import torch
 from ._core.dtypes import dtype_name as dtype_name
 from ._core.environment import is_on as is_on
 from ._core.errors import FaultyOutputs as FaultyOutputs
-from ._core.errors import MXNetError as MXNetError
 from ._core.errors import ValueFault as ValueFault
 from ._core.machine.heap import keep_freed as keep_freed
 from ._core.modes import MODES as MODES
 from ._core.writes import wrote as wrote
 from ._core.writes import wrote_anywhere as wrote_anywhere
 from ._device.backward import BackwardPass as BackwardPass
+from ._executor.bound import ARGUMENT_CHANGED as ARGUMENT_CHANGED
+from ._executor.bound import STATE_CHANGED as STATE_CHANGED
+from ._executor.bound import Bound as Bound
+from ._executor.bound import new_shape as new_shape
+from ._executor.bound import resized as resized
+from ._executor.gradients import GradientArrays as GradientArrays
+from ._executor.outputs import fill as fill
+from ._executor.seeds import head_gradients as head_gradients
+from ._executor.seeds import roots_and_seeds as roots_and_seeds
 from ._graph.debug.memory import peak_memory as peak_memory
 from ._graph.debug.monitored_run import MonitoredRun as MonitoredRun
 from ._graph.infer.fixpoint import type_facts as type_facts
 from ._graph.infer.storage import head_stypes as head_stypes
 from ._graph.infer.storage import sparse_plan as sparse_plan
 from ._graph.infer.storage import stypes_of_storage_aware_nodes as stypes_of_storage_aware_nodes
-from ._graph.infer.zero_size import fully_known as fully_known
 from ._graph.infer.zero_size import user_shape_facts as user_shape_facts
 from ._graph.ir.cse import eliminate_common_subexpressions as eliminate_common_subexpressions
 from ._graph.ir.node import walk as walk
@@ -38,8 +45,6 @@ from ._graph.training.gradient_flow import check_differentiable as check_differe
 from ._graph.training.gradient_flow import visited as visited
 from ._ops.registry import integer_gradient as integer_gradient
 from ._ops.registry.device import torch_device as torch_device
-from ._ops.registry.gradient import ignores_head as ignores_head
-from ._ops.registry.gradient import reads_head as reads_head
 from ._ops.registry.output_shapes import known as known
 from ._ops.registry.torch_dtypes import torch_dtype as torch_dtype
 from .base import c_array_buf as c_array_buf
@@ -52,30 +57,17 @@ from .ndarray._dispatch.invoke import SparseStorage as SparseStorage
 from .ndarray._dispatch.invoke import plain_tensor as plain_tensor
 from .ndarray._sparse.graph_heads import compute_heads as compute_heads
 from .ndarray._sparse.graph_heads import heads_on_parts as heads_on_parts
-from .ndarray._sparse.invoke import attach_sparse_source as attach_sparse_source
-from .ndarray._sparse.invoke import store_gradient as store_gradient
 from .ndarray._sparse.invoke import stored as stored
 from .ndarray.cached_op import unshared as unshared
 from .ndarray.ndarray import NDArray as NDArray
 from .ndarray.ndarray import wrap as wrap
-_storage_uses: Any
 _backward: Any
-_HEAD_NEEDED: str
-_ARGUMENT_CHANGED: str
-_STATE_CHANGED: str
-
-class Bound:
-    def __init__(self, args: Any, grads: Any, reqs: Any, states: Any, base: Any = ...) -> None: ...
-    args: Any
-    grads: Any
-    reqs: Any
-    states: Any
-    base: Any
 
 class Executor:
     def __init__(self, handle: Any, symbol: Any, ctx: Context | Sequence[Context] | None, grad_req: Any, group2ctx: Any) -> None: ...
     def _prepare(self) -> Any: ...
     def _make_program(self) -> Any: ...
+    def _with_arrays(self, context_of: Any) -> Any: ...
     def _place_arrays(self, program: Any) -> Any: ...
     def _infer_storage(self, program: Any, wanted: Any) -> None: ...
     def forward(self, is_train: bool = ..., **kwargs: Any) -> list[NDArray]: ...
@@ -95,12 +87,6 @@ class Executor:
     def backward(self, out_grads: Any = ..., is_train: bool = ...) -> None: ...
     def _differentiate(self, heads: Any) -> None: ...
     def _monitored_backward(self, monitored: Any, outputs: Any, roots: Any, seeds: Any) -> Any: ...
-    def _head_gradients(self, out_grads: Any) -> Any: ...
-    def _seeds(self, outputs: Any, heads: Any, monitored: Any) -> Any: ...
-    def _in_storage(self, seed: Any, kind: Any) -> Any: ...
-    def _in_storage_of_array(self, gradient: Any, arg: Any) -> Any: ...
-    def _store(self, arg: Any, gradient: Any, taken: Any) -> None: ...
-    def _replace(self, arg: Any, target: Any, gradient: Any, taken: Any) -> None: ...
     def set_monitor_callback(self, callback: Any, monitor_all: bool = ...) -> None: ...
     @property
     def outputs(self) -> list[NDArray]: ...
@@ -134,7 +120,7 @@ class Executor:
     _filled: bool
     _tape: Any
     _ran: bool
-    _own_gradients: Any
+    _gradients: Any
     _leaves: Any
     _dicts: Any
     _program: Any
@@ -144,9 +130,4 @@ class Executor:
     _head_stypes: Any
     _heads_on_parts: Any
     _sparse: Any
-def _fill(array: Any, tensor: Any) -> None: ...
-def _shared(tensor: Any) -> bool: ...
-def _seed(gradient: Any, tensor: Any, number: Any) -> Any: ...
-def _new_shape(name: str | None, array: Any, found: Any, free: Any, complaint: Any) -> Any: ...
-def _resized(array: Any, shape: int | Sequence[int] | None, allow_up_sizing: Any, name: str | None) -> Any: ...
 __all__ = ['Executor']

@@ -5,20 +5,18 @@ import math
 
 
 class LearningRateScheduler:
-    """Base: remembers `base_lr`, is called with the iteration."""
+    """Base: has `base_lr`, the first learning rate; a call with the iteration returns the rate."""
 
-    def __init__(self):
-        self.base_lr = 0.01
+    base_lr = 0.01
 
     def __call__(self, iteration):
-        raise NotImplementedError("must override this")
+        raise NotImplementedError(f"{type(self).__name__} must define __call__(iteration)")
 
 
 class FactorScheduler(LearningRateScheduler):
     """Multiplies the rate by `factor` every `step` iterations."""
 
     def __init__(self, step, factor=0.1):
-        super().__init__()
         if step < 1:
             raise ValueError("Schedule step must be greater or equal than 1 round")
         if factor >= 1.0:

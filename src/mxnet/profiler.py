@@ -9,117 +9,23 @@ import contextlib
 import json
 import os
 import tempfile
-import threading
-import time
 import warnings
-from operator import itemgetter
 
 from ._core.environment import is_on
 from ._core.errors import MXNetError
 from ._formats.atomic import atomic_write
 from ._ops.registry import observe
+from ._profiling.marks import Counter, Domain, Event, Frame, Marker, Task
+from ._profiling.recorder import OPTIONS, RECORDER, timed
+from ._profiling.statistics import KEYS, sorted_rows, table
 
 __all__ = [
     "Counter", "Domain", "Event", "Frame", "Marker", "Task", "dump", "dump_profile", "dumps", "pause",
     "profiler_set_config", "profiler_set_state", "resume", "scope", "set_config", "set_kvstore_handle", "set_state",
 ]  # fmt: skip
 
-_OPTIONS = {
-    "filename": "profile.json", "profile_all": False, "profile_symbolic": False, "profile_imperative": False,
-    "profile_memory": False, "profile_api": False, "continuous_dump": False, "dump_period": 1.0,
-    "aggregate_stats": False, "profile_process": "worker", "gpu_memory_profile_filename_prefix": "gpu_memory_profile",
-}  # fmt: skip
-
-_STATM = "/proc/self/statm"  # where Linux tells how much memory a process has
-
-
-class _Local(threading.local):
-    custom = None  # the custom operator whose Python code runs in this thread
-    scope = ""
-
-
-class _Levels(list):
-    """Values of something that goes up and down; their total is the last one."""
-
-
-class _Recorder:
-    """What has been recorded: trace events, and statistics by category and name."""
-
-    def __init__(self):
-        self.options = dict(_OPTIONS)
-        self.running = self.paused = False
-        self.events, self.times, self.memory = [], {}, {}
-        self.lock = threading.Lock()
-        self.local = _Local()
-        self.torch = None
-        self.torch_events = []
-
-    @property
-    def active(self):
-        return self.running and not self.paused
-
-    def event(self, **fields):
-        """One event of Chrome's format, with this thread's number."""
-        fields.update(pid=os.getpid(), tid=threading.get_ident() % 100000)
-        with self.lock:
-            self.events.append(fields)
-
-    def took(self, category, name, start, stop):
-        """A span that has ended: seconds by `time.perf_counter`."""
-        if not self.active:
-            return
-        self.event(name=name, cat=category, ph="X", ts=start * 1e6, dur=(stop - start) * 1e6)
-        self.count(category, name, (stop - start) * 1e3)
-
-    def count(self, category, name, value, kind=list):
-        """Add to the statistics."""
-        with self.lock:
-            self.times.setdefault(category, {}).setdefault(name, kind()).append(value)
-
-
-_RECORDER = _Recorder()
-
-
-def _timed(op):
-    """The operator's function with a clock around it; inside a custom operator the time counts as its own."""
-    function, recorder = op.fn, _RECORDER
-
-    def call(*args, **kwargs):
-        start = time.perf_counter()
-        result = function(*args, **kwargs)
-        stop = time.perf_counter()
-        owner = recorder.local.custom
-        name = recorder.local.scope + op.name
-        if owner is None:
-            recorder.took("operator", name, start, stop)
-        else:
-            recorder.took("Custom Operator", f"{owner}::{op.name}", start, stop)
-        if recorder.options["profile_memory"] and recorder.active:
-            _remember_memory()
-        return result
-
-    return call
-
-
-def _remember_memory():
-    if not os.path.exists(_STATM):  # a system that does not tell
-        return
-    with open(_STATM, "rb") as file:
-        resident = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1024
-    with _RECORDER.lock:
-        _RECORDER.memory.setdefault("Memory: cpu/0", _Levels()).append(resident)
-
-
-@contextlib.contextmanager
-def custom_operator(name):
-    """Python code of a custom operator runs inside; called by `mxnet.operator`."""
-    local, start = _RECORDER.local, time.perf_counter()
-    before, local.custom = local.custom, name.removeprefix("_backward_")
-    try:
-        yield
-    finally:
-        local.custom = before
-        _RECORDER.took("Custom Operator", f"{name}::pure_python", start, time.perf_counter())
+for _mark in (Counter, Domain, Event, Frame, Marker, Task):
+    _mark.__module__ = __name__  # programs and pickles know the classes by this module's name
 
 
 # ---------------------------------------------------------------------- configuration and state
@@ -143,17 +49,17 @@ def set_config(**kwargs):
     --------
     >>> mx.profiler.set_config(profile_all=True, aggregate_stats=True, filename="trace.json")
     """
-    unknown = set(kwargs) - set(_OPTIONS)
+    unknown = set(kwargs) - set(OPTIONS)
     if unknown:
-        raise MXNetError(f"unknown profiler options {sorted(unknown)}; known are {sorted(_OPTIONS)}")
-    counted = _RECORDER.options["aggregate_stats"]
-    _RECORDER.options.update({"aggregate_stats": False, **kwargs})  # every call says anew whether there are statistics
-    if counted != _RECORDER.options["aggregate_stats"]:
-        with _RECORDER.lock:
-            _RECORDER.times, _RECORDER.memory = {}, {}
+        raise MXNetError(f"unknown profiler options {sorted(unknown)}; known are {sorted(OPTIONS)}")
+    counted = RECORDER.options["aggregate_stats"]
+    RECORDER.options.update({"aggregate_stats": False, **kwargs})  # every call says anew whether there are statistics
+    if counted != RECORDER.options["aggregate_stats"]:
+        with RECORDER.lock:
+            RECORDER.times, RECORDER.memory = {}, {}
     if kwargs.get("profile_all"):
-        _RECORDER.options.update(
-            dict.fromkeys([o for o in _OPTIONS if o.startswith("profile_") and o != "profile_process"], True)
+        RECORDER.options.update(
+            dict.fromkeys([o for o in OPTIONS if o.startswith("profile_") and o != "profile_process"], True)
         )
 
 
@@ -196,15 +102,15 @@ def set_state(state="stop", profile_process="worker"):
     """
     if state not in ("run", "stop"):
         raise KeyError(f"the profiler's state is 'run' or 'stop', got {state!r}")
-    if state == "run" and not _RECORDER.running:
-        _RECORDER.running, _RECORDER.paused = True, False
+    if state == "run" and not RECORDER.running:
+        RECORDER.running, RECORDER.paused = True, False
         atexit.register(dump)  # a program that ends meanwhile leaves its trace; torch's recorder must be stopped
-        observe.watch(_timed)
+        observe.watch(timed)
         _start_torch()
-    elif state == "stop" and _RECORDER.running:
-        _RECORDER.running = False
+    elif state == "stop" and RECORDER.running:
+        RECORDER.running = False
         atexit.unregister(dump)
-        observe.unwatch(_timed)
+        observe.unwatch(timed)
         _stop_torch()
 
 
@@ -237,7 +143,7 @@ def pause(profile_process="worker"):
     >>> mx.profiler.pause()
     >>> mx.profiler.resume()
     """
-    _RECORDER.paused = True
+    RECORDER.paused = True
 
 
 def resume(profile_process="worker"):
@@ -253,7 +159,7 @@ def resume(profile_process="worker"):
     >>> mx.profiler.pause()
     >>> mx.profiler.resume()
     """
-    _RECORDER.paused = False
+    RECORDER.paused = False
 
 
 def set_kvstore_handle(handle):
@@ -271,16 +177,16 @@ def set_kvstore_handle(handle):
 
 
 def _start_torch():
-    if _RECORDER.options["profile_all"] or _RECORDER.options["profile_symbolic"]:
+    if RECORDER.options["profile_all"] or RECORDER.options["profile_symbolic"]:
         import torch
         from torch.autograd.profiler import profile  # what torch.profiler wraps; that one imports sympy, a second
 
         device = "cuda" if torch.cuda.is_available() else None
-        _RECORDER.torch = profile(use_device=device).__enter__()
+        RECORDER.torch = profile(use_device=device).__enter__()
 
 
 def _stop_torch():
-    profile, _RECORDER.torch = _RECORDER.torch, None
+    profile, RECORDER.torch = RECORDER.torch, None
     if profile is None:
         return
     profile.__exit__(None, None, None)
@@ -288,7 +194,7 @@ def _stop_torch():
         path = os.path.join(folder, "torch.json")
         profile.export_chrome_trace(path)
         with open(path, "rb") as file:  # UTF-8, whatever the system's encoding is
-            _RECORDER.torch_events += json.load(file).get("traceEvents", [])
+            RECORDER.torch_events += json.load(file).get("traceEvents", [])
 
 
 # ---------------------------------------------------------------------- what comes out
@@ -314,9 +220,9 @@ def dump(finished=True, profile_process="worker"):
     """
     if finished:
         set_state("stop")
-    with _RECORDER.lock:
-        trace = {"traceEvents": [*_RECORDER.events, *_RECORDER.torch_events], "displayTimeUnit": "ms"}
-    with atomic_write(_RECORDER.options["filename"]) as file:
+    with RECORDER.lock:
+        trace = {"traceEvents": [*RECORDER.events, *RECORDER.torch_events], "displayTimeUnit": "ms"}
+    with atomic_write(RECORDER.options["filename"]) as file:
         file.write(json.dumps(trace).encode())
 
 
@@ -330,24 +236,6 @@ def dump_profile():
     """
     warnings.warn("profiler.dump_profile() is deprecated. Please use profiler.dump() instead", stacklevel=2)
     dump(True)
-
-
-_KEYS = {"total": "Total", "avg": "Avg", "min": "Min", "max": "Max", "count": "Count"}
-
-
-def _statistics(values):
-    """One row; the average of a level is half of what lies between its lowest and highest, as MXNet has it."""
-    lowest, highest, total = min(values), max(values), sum(values)
-    average = total / len(values)
-    if isinstance(values, _Levels):
-        total, average = values[-1], (highest - lowest) / 2
-    row = {"Total": total, "Min": lowest, "Max": highest, "Avg": average}
-    return {"Count": len(values), **{key: round(value, 4) for key, value in row.items()}}
-
-
-def _sorted(entries, sort_by, ascending):
-    rows = {name: _statistics(values) for name, values in entries.items()}
-    return dict(sorted(rows.items(), key=lambda row: row[1][_KEYS[sort_by]], reverse=not ascending))
 
 
 def dumps(reset=False, format="table", sort_by="total", ascending=False):
@@ -377,392 +265,19 @@ def dumps(reset=False, format="table", sort_by="total", ascending=False):
     >>> "Profile Statistics" in mx.profiler.dumps(reset=True)
     True
     """
-    known = ", ".join(map(repr, _KEYS))
-    assert sort_by in _KEYS, f"Invalid value provided for sort_by: {sort_by}. Support: {known}"
+    known = ", ".join(map(repr, KEYS))
+    assert sort_by in KEYS, f"Invalid value provided for sort_by: {sort_by}. Support: {known}"
     assert format in ("table", "json"), f"Invalid value provided for format: {format}. Support: 'table', 'json'"
-    with _RECORDER.lock:
-        times = {c: _sorted(e, sort_by, ascending) for c, e in sorted(_RECORDER.times.items())}
-        memory = {"Device Storage": _sorted(_RECORDER.memory, sort_by, ascending)} if _RECORDER.memory else {}
+    with RECORDER.lock:
+        times = {c: sorted_rows(e, sort_by, ascending) for c, e in sorted(RECORDER.times.items())}
+        memory = {"Device Storage": sorted_rows(RECORDER.memory, sort_by, ascending)} if RECORDER.memory else {}
         if reset:
-            _RECORDER.times, _RECORDER.memory = {}, {}
-    if not _RECORDER.options["aggregate_stats"]:
+            RECORDER.times, RECORDER.memory = {}, {}
+    if not RECORDER.options["aggregate_stats"]:
         return ""
     if format == "json":
         return json.dumps({"Time": times, "Memory": memory, "Unit": {"Time": "ms", "Memory": "kB"}}, indent=4)
-    return _table(memory, times)
-
-
-def _table(memory, times):
-    lines = ["", "Profile Statistics:", "\tNote the difference in units for different entries."]
-    heads = ("Total Count", "Time (ms)", "Min Time (ms)", "Max Time (ms)", "Avg Time (ms)")
-    uses = ("Total Count", "Min Use  (kB)", "Max Use  (kB)", "Avg Use  (kB)")
-    tables = [(domain, rows, heads, "Count Total Min Max Avg") for domain, rows in times.items()]
-    tables += [(domain, rows, uses, "Count Min Max Avg") for domain, rows in memory.items()]
-    for domain, *table in sorted(tables, key=itemgetter(0)):
-        lines += [domain, "=" * 17, *_rows(*table)]
-    return "\n".join(lines) + "\n"
-
-
-def _rows(rows, heads, keys):
-    widths = [16 if i else 15 for i in range(len(heads))]
-    yield f"{'Name':<26s}" + " ".join(f"{h:>{w}s}" for h, w in zip(heads, widths, strict=True))
-    yield f"{'----':<26s}" + " ".join(f"{'-' * len(h):>{w}s}" for h, w in zip(heads, widths, strict=True))
-    for name, row in rows.items():
-        values = [row[k] for k in keys.split()]
-        cells = [f"{v:>{w}d}" if isinstance(v, int) else f"{v:>{w}.4f}" for v, w in zip(values, widths, strict=True)]
-        yield f"{name:<26s}" + " ".join(cells)
-    yield ""
-
-
-# ---------------------------------------------------------------------- a program's own marks
-class Domain:
-    """A group of tasks, frames, counters and markers.
-
-    The objects of a domain appear together in the trace, apart from the operators. `new_task`, `new_frame`,
-    `new_counter` and `new_marker` make them.
-
-    Parameters
-    ----------
-    name : str
-        The name in the trace.
-
-    Examples
-    --------
-    >>> domain = mx.profiler.Domain("training")
-    >>> counter = domain.new_counter("batches")
-    >>> counter += 1
-    """
-
-    def __init__(self, name):
-        self.name = name
-
-    def __str__(self):
-        return self.name
-
-    def new_task(self, name):
-        """Make a task of this domain.
-
-        Parameters
-        ----------
-        name : str
-            The name in the trace.
-
-        Returns
-        -------
-        Task
-
-        Examples
-        --------
-        >>> str(mx.profiler.Domain("training").new_task("load"))
-        'load'
-        """
-        return Task(self, name)
-
-    def new_frame(self, name):
-        """Make a frame of this domain.
-
-        Parameters
-        ----------
-        name : str
-            The name in the trace.
-
-        Returns
-        -------
-        Frame
-
-        Examples
-        --------
-        >>> str(mx.profiler.Domain("training").new_frame("batch"))
-        'batch'
-        """
-        return Frame(self, name)
-
-    def new_counter(self, name, value=None):
-        """Make a counter of this domain.
-
-        Parameters
-        ----------
-        name : str
-            The name in the trace.
-        value : number, optional
-            The first value.
-
-        Returns
-        -------
-        Counter
-
-        Examples
-        --------
-        >>> mx.profiler.Domain("training").new_counter("samples", 32).value
-        32
-        """
-        return Counter(self, name, value)
-
-    def new_marker(self, name):
-        """Make a marker of this domain.
-
-        Parameters
-        ----------
-        name : str
-            The name in the trace.
-
-        Returns
-        -------
-        Marker
-
-        Examples
-        --------
-        >>> marker = mx.profiler.Domain("training").new_marker("epoch ends")
-        """
-        return Marker(self, name)
-
-
-class _Span:
-    """Something with a beginning and an end; also usable in a `with`."""
-
-    _category = "{}"
-
-    def __init__(self, domain, name):
-        self.domain, self.name = domain, name
-        self._start = None
-
-    def start(self):
-        """Begin the span of time.
-
-        Examples
-        --------
-        >>> task = mx.profiler.Domain("training").new_task("load")
-        >>> task.start()
-        >>> task.stop()
-        """
-        self._start = time.perf_counter()
-
-    def stop(self):
-        """End the span of time; it is recorded if the profiler runs.
-
-        Examples
-        --------
-        >>> task = mx.profiler.Domain("training").new_task("load")
-        >>> task.start()
-        >>> task.stop()
-        """
-        if self._start is not None:
-            _RECORDER.took(self._category.format(self.domain), self.name, self._start, time.perf_counter())
-            self._start = None
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *exc):
-        self.stop()
-
-    def __str__(self):
-        return self.name
-
-
-class Task(_Span):
-    """A piece of work of a domain, from `start` to `stop`.
-
-    It appears as a bar in the trace, under the name of its domain. Tasks may overlap; start and stop one again to
-    record another bar.
-
-    Parameters
-    ----------
-    domain : Domain
-        The group it belongs to.
-    name : str
-        The name in the trace.
-
-    Examples
-    --------
-    >>> task = mx.profiler.Task(mx.profiler.Domain("training"), "epoch")
-    >>> task.start()
-    >>> task.stop()
-    """
-
-
-class Frame(_Span):
-    """One of a series, such as a frame of a video.
-
-    Parameters
-    ----------
-    domain : Domain
-        The group it belongs to.
-    name : str
-        The name in the trace.
-
-    Examples
-    --------
-    >>> frame = mx.profiler.Frame(mx.profiler.Domain("video"), "frame")
-    >>> frame.start()
-    >>> frame.stop()
-    """
-
-    _category = "{},frame"
-
-
-class Event(_Span):
-    """A piece of work without a domain.
-
-    It is recorded like a Task, in the thread that starts it: use it to mark a phase of the program, such as loading
-    data.
-
-    Parameters
-    ----------
-    name : str
-        The name in the trace.
-
-    Examples
-    --------
-    >>> event = mx.profiler.Event("loading")
-    >>> event.start()
-    >>> event.stop()
-    """
-
-    _category = "event"
-
-    def __init__(self, name):
-        super().__init__(None, name)
-
-
-class Counter:
-    """A number that changes over time.
-
-    The trace draws it as a curve: the length of a queue, the number of samples, the memory in use. `+=`, `-=`,
-    `increment`, `decrement` and `set_value` change it.
-
-    Parameters
-    ----------
-    domain : Domain
-        The group it belongs to.
-    name : str
-        The name in the trace.
-    value : number, optional
-        The first value.
-
-    Examples
-    --------
-    >>> counter = mx.profiler.Counter(mx.profiler.Domain("training"), "samples", 0)
-    >>> counter.increment(32)
-    """
-
-    def __init__(self, domain, name, value=None):
-        self.domain, self.name, self.value = domain, name, 0
-        if value is not None:
-            self.set_value(value)
-
-    def set_value(self, value):
-        """Set the counter.
-
-        Parameters
-        ----------
-        value : number
-            The new value.
-
-        Examples
-        --------
-        >>> counter = mx.profiler.Domain("training").new_counter("samples")
-        >>> counter.set_value(7)
-        >>> counter.value
-        7
-        """
-        self.value = value
-        if _RECORDER.active:
-            _RECORDER.event(
-                name=self.name, cat=str(self.domain), ph="C", ts=time.perf_counter() * 1e6, args={self.name: value}
-            )
-            _RECORDER.count(str(self.domain), self.name, value / 1000, _Levels)
-
-    def increment(self, delta=1):
-        """Add to the counter; `counter += delta` does the same.
-
-        Parameters
-        ----------
-        delta : number, default 1
-            What is added.
-
-        Examples
-        --------
-        >>> counter = mx.profiler.Domain("training").new_counter("samples", 7)
-        >>> counter.increment(3)
-        >>> counter.value
-        10
-        """
-        self.set_value(self.value + delta)
-
-    def decrement(self, delta=1):
-        """Subtract from the counter; `counter -= delta` does the same.
-
-        Parameters
-        ----------
-        delta : number, default 1
-            What is subtracted.
-
-        Examples
-        --------
-        >>> counter = mx.profiler.Domain("training").new_counter("samples", 7)
-        >>> counter.decrement(3)
-        >>> counter.value
-        4
-        """
-        self.set_value(self.value - delta)
-
-    def __iadd__(self, delta):
-        self.increment(delta)
-        return self
-
-    def __isub__(self, delta):
-        self.decrement(delta)
-        return self
-
-    def __str__(self):
-        return self.name
-
-
-_SCOPES = {"global": "g", "process": "p", "thread": "t", "task": "t", "marker": "t"}  # and the viewer's letters
-
-
-class Marker:
-    """A moment in time.
-
-    It appears as a vertical line in the trace. `mark` takes the scope of the line: 'process', 'thread', 'task' or
-    'global'.
-
-    Parameters
-    ----------
-    domain : Domain
-        The group it belongs to.
-    name : str
-        The name in the trace.
-
-    Examples
-    --------
-    >>> mx.profiler.Marker(mx.profiler.Domain("training"), "saved").mark("process")
-    """
-
-    def __init__(self, domain, name):
-        self.domain, self.name = domain, name
-
-    def mark(self, scope="process"):
-        """Record this moment, if the profiler runs.
-
-        Parameters
-        ----------
-        scope : str, default 'process'
-            How far the mark reaches in the viewer: 'global', 'process', 'thread', 'task' or 'marker'.
-
-        Examples
-        --------
-        >>> mx.profiler.Domain("training").new_marker("epoch ends").mark()
-        """
-        if scope not in _SCOPES:
-            raise MXNetError(f"Invalid Input: {scope!r}, valid values are: {{{', '.join(map(repr, sorted(_SCOPES)))}}}")
-        if _RECORDER.active:
-            with _RECORDER.lock:  # MXNet has a table of markers, with nothing in it
-                _RECORDER.times.setdefault(f"{self.domain},instant_marker", {})
-            cat, now = f"{self.domain},instant_marker", time.perf_counter() * 1e6
-            _RECORDER.event(name=self.name, cat=cat, ph="i", s=_SCOPES[scope], ts=now)
+    return table(memory, times)
 
 
 @contextlib.contextmanager
@@ -781,7 +296,7 @@ def scope(name="<unk>:", append_mode=False):
     >>> with mx.profiler.scope("encoder:"):
     ...     y = mx.nd.ones((2,)) + 1
     """
-    local = _RECORDER.local
+    local = RECORDER.local
     before = local.scope
     name = name if name.endswith(":") else f"{name}:"
     local.scope = before + name if append_mode else name

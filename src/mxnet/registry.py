@@ -10,6 +10,21 @@ from ._core.advice.constructors import suggestion
 _REGISTRY = {}
 
 
+def _add_class(registry, klass, kind):
+    """Put a class into a registry under its name in lower case; warn if it replaces another one."""
+    assert isinstance(klass, type)
+    name = klass.__name__.lower()
+    known = registry.get(name)
+    if known is not None:
+        warnings.warn(
+            f"WARNING: New {kind} {klass.__module__}.{klass.__name__} is overriding existing {kind} "
+            f"{known.__module__}.{known.__name__}",
+            stacklevel=3,
+        )
+    registry[name] = klass
+    return klass
+
+
 def get_registry(base_class):
     """A copy of the classes registered for a base class, by name.
 
@@ -24,7 +39,7 @@ def get_registry(base_class):
 
     Examples
     --------
-    >>> "adam" in mx.registry.get_registry(mx.optimizer.Optimizer) or True
+    >>> "xavier" in mx.registry.get_registry(mx.init.Initializer)
     True
     """
     return _REGISTRY.setdefault(base_class, {}).copy()

@@ -124,13 +124,43 @@ def test_completion_knows_every_command(shell, capsys):
     assert re.search(r"--json|-l json", out)
 
 
-def test_bash_completes(capsys):
+@pytest.mark.parametrize(
+    "typed,offered",
+    [
+        ("su", "summary"),
+        ("--v", "--version"),
+        ("summary --js", "--json"),
+        ("summary ''", ""),  # bash then completes files
+        ("completion ''", "bash fish zsh"),
+        ("demo --s", "--serve"),
+        ("launch --max", "--max-restarts"),
+        ("launch --node", ""),  # what the launcher says to itself
+        ("im2rec --enc", "--encoding"),
+        ("nonsense -", ""),
+    ],
+)
+def test_bash_completes(typed, offered, capsys):
     assert main(["completion", "bash"]) == 0
     script = capsys.readouterr().out
-    ask = 'COMP_WORDS=(remx su) COMP_CWORD=1; _remx; echo "${COMPREPLY[@]}"\n'
-    ask += 'COMP_WORDS=(remx summary --js) COMP_CWORD=2; _remx; echo "${COMPREPLY[@]}"\n'
+    ask = f'COMP_WORDS=(remx {typed}) COMP_CWORD={len(typed.split())}; _remx; echo "${{COMPREPLY[@]}}"\n'
     done = subprocess.run(["bash", "-c", script + ask], capture_output=True, text=True)
-    assert done.stdout == "summary\n--json\n", done.stderr
+    assert (done.stdout.strip(), done.stderr) == (offered, "")
+
+
+def test_fish_can_read_every_line(capsys):
+    """Words, or texts in quotes, in which fish reads a backslash before a quote or a backslash only."""
+    assert main(["completion", "fish"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all(re.fullmatch(r"complete( ([\w-]+|'([^'\\]|\\['\\])*'))+", line) for line in lines)
+    assert any(
+        line.endswith(r"-d 'run every operator and small trainings on this machine\'s GPU, beside its CPU'")
+        for line in lines
+    )
+
+
+def test_completion_needs_no_torch():
+    program = "import sys; from mxnet.cli import main; main(['completion', 'bash']); assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)
 
 
 @pytest.mark.parametrize("program", ["remx", "im2rec"])

@@ -1,6 +1,7 @@
 """The tool that runs other people's programs twice finds them, and tells agreement from difference."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,13 @@ def tool(monkeypatch):
     return programs
 
 
+@pytest.fixture
+def probe(tool):
+    import programs_probe
+
+    return programs_probe
+
+
 def ran(output, code=0, files=()):
     return {"code": code, "output": output, "files": list(files)}
 
@@ -31,6 +39,7 @@ def ran(output, code=0, files=()):
         (ran("1 2"), ran("1 2 3"), "differs"),
         (ran("nan"), ran("nan"), "agrees"),
         (ran("nan"), ran("1"), "differs"),
+        (ran("loss 0.5123"), ran("loss 0.5124"), "agrees"),
         (ran("1", files=["a"]), ran("1"), "differs"),
         (ran("1"), ran("1\nValueError: no", 1), "differs"),
         (ran("ValueError: x", 1), ran("ValueError: y", 1), "stops alike"),
@@ -94,6 +103,15 @@ def test_a_program_gets_small_values_for_its_own_options(tool):
     text = "p.add_argument('--gpu', type=int, default=0)\np.add_argument('--cpu', action='store_true')"
     assert tool.arguments_of(text) == ["--gpu=-1", "--cpu"]
     assert tool.arguments_of("p.add_argument('--ctx', choices=['gpu', 'none'])") == []
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processor times are read from /proc")
+def test_a_program_that_waits_for_nothing_is_ended(probe, monkeypatch):
+    monkeypatch.setattr(probe, "IDLE_SECONDS", 0.3)
+    pid = os.fork()
+    if pid == 0:
+        os.execvp(sys.executable, [sys.executable, "-c", "import threading; threading.Event().wait()"])
+    assert probe._waited(pid, 600)[0] == "timeout"
 
 
 def test_programs_are_found_run_and_compared(tmp_path):

@@ -45,6 +45,14 @@ SELDOM = {
     "_imdecode": "a mean image on the GPU is subtracted on the host",
     "_contrib_bipartite_matching": "more than 1,024 pairs are found on the host",
 }
+# What makes the host wait in each step of a training program that asks for it: how often, where, and why
+STEPS = {
+    "clip_global_norm": (1, "item", "asscalar", "it returns the norm as a number and warns if it is not finite"),
+    "mixed precision": (1, "item", "asscalar", "a step whose gradients overflow is left out, which the host decides"),
+    "PCC": (2, "copy to the host", "_numpy", "its table grows with the classes that occur"),
+    "sparse embedding": (1, "aten::_unique2", "_pull_rows", "the size of the weight's part depends on the indices"),
+    "sparse embedding, gradient": (1, "aten::_coalesce", "rows_of_coo", "as many rows as there are different indices"),
+}
 # Operators that compute in float64 whatever their inputs are; on Apple's GPUs, which lack it, they run on the CPU.
 IN_FLOAT64 = {
     "SpatialTransformer": "the grid of MXNet's CPU kernel is computed in double precision",

@@ -15,6 +15,7 @@ GROUPS = {
         "test_models.py",
         "test_layers.py",
         "test_training_step.py",
+        "test_training_programs.py",
         "test_control_flow.py",
         "test_recurrent.py",
         "test_copies.py",

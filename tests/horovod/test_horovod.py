@@ -21,7 +21,12 @@ TOLERANCE = {"halves": 2e-3}  # gradients that travelled as float16
 
 def surroundings(*more, **variables):
     path = [*map(str, more), str(PACKAGE), *filter(None, [os.environ.get("PYTHONPATH")])]
-    settings = {"OMP_NUM_THREADS": "1", "MXNET_KVSTORE_TIMEOUT": "60", "PYTHONPATH": os.pathsep.join(path)}
+    settings = {
+        "OMP_NUM_THREADS": "1",
+        "MXNET_VIRTUAL_GPUS": "1",
+        "MXNET_KVSTORE_TIMEOUT": "60",
+        "PYTHONPATH": os.pathsep.join(path),
+    }
     return {**os.environ, **settings, **variables}
 
 

@@ -217,6 +217,12 @@ def refusals():
         refused(lambda call=scalar: call(mx.np.array(1.0)), "a scalar array has none")
     different = nd.ones((2, 2 + hvd.rank()))
     refused(lambda: hvd.allreduce(different), "process 0: allreduce Average", "process 1:", "(2, 3)")
+    both = [nd.ones(1), nd.ones(1, ctx=mx.gpu(0))]
+    for call in (hvd.grouped_allreduce, hvd.grouped_allgather):
+        refused(lambda call=call: call(both), "one kind of device, not on cpu and gpu")
+    here = both[hvd.rank() % 2]
+    for call in (hvd.allreduce, hvd.allgather, hvd.alltoall, lambda one: hvd.broadcast(one, 0)):
+        refused(lambda call=call: call(nd.concat(*[here] * hvd.size(), dim=0)), " cpu (", " gpu (")
     assert hvd.allreduce(nd.ones(1)).asscalar() == 1  # all go on afterwards
 
 

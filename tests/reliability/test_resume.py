@@ -124,12 +124,17 @@ def images(tmp_path):
     return prefix
 
 
+@pytest.mark.parametrize("processors", [1, 8])
+@pytest.mark.parametrize("index", [".idx", ""])
 @pytest.mark.parametrize("round_batch", [True, False])
-def test_record_iterators(round_batch, images, tmp_path):
+def test_record_iterators(round_batch, index, processors, images, tmp_path, monkeypatch):
+    """One thread draws all random numbers from one stream, which goes on where it was; several have one an image."""
+    monkeypatch.setattr("mxnet.io._images.processors", lambda: processors)
+
     def make():
         return mx.io.ImageRecordIter(
-            path_imgrec=f"{images}.rec", path_imgidx=f"{images}.idx", data_shape=(3, 8, 8), batch_size=4, shuffle=True,
-            rand_crop=True, rand_mirror=True, round_batch=round_batch, preprocess_threads=2,
+            path_imgrec=f"{images}.rec", path_imgidx=index and images + index, data_shape=(3, 8, 8), batch_size=4,
+            shuffle=True, rand_crop=True, rand_mirror=True, round_batch=round_batch, preprocess_threads=2,
         )  # fmt: skip
 
     assert_resumes(tmp_path, make)

@@ -180,6 +180,37 @@ def test_parts_of_a_network_on_several_contexts():
     assert executor.grad_dict["fc1_weight"].context == mx.cpu(1)
 
 
+def test_arrays_in_another_context_are_refused():
+    """MXNet copies nothing to the context of `bind`; auxiliary states may be in another one of the same device."""
+    here, there = mx.nd.ones((2, 3)), mx.nd.ones((2, 3), ctx=mx.cpu(1))
+    wrong = r"Input array is in cpu\(1\) while binding with ctx=cpu\(0\).*as_in_context"
+    for args in ({"a": here, "b": there}, [there, here]):
+        with pytest.raises(MXNetError, match=wrong):
+            product().bind(mx.cpu(0), args)
+    with pytest.raises(MXNetError, match=wrong):
+        product().eval(a=there, b=there)
+    with pytest.raises(MXNetError, match=r"Input array is in cpu_pinned\(0\)"):
+        product().bind(mx.cpu(), [here, mx.nd.ones((2, 3), ctx=mx.cpu_pinned())])
+    for request in ("write", "null"):
+        with pytest.raises(MXNetError, match=r"Gradient array is in cpu\(1\)"):
+            product().bind(mx.cpu(0), [here, here], {"a": there}, request)
+    states = {"n_moving_mean": mx.nd.zeros((3,), ctx=mx.cpu(1)), "n_moving_var": mx.nd.ones((3,))}
+    normed = mx.sym.BatchNorm(mx.sym.var("a"), name="n")
+    normed.bind(mx.cpu(), [here, mx.nd.ones((3,)), mx.nd.zeros((3,))], aux_states=states)
+
+
+@pytest.mark.parametrize("places", [{"one": 0, "two": 1}, {"one": 0, "two": 0}])
+def test_with_groups_arrays_may_be_anywhere(places):
+    with mx.AttrScope(ctx_group="one"):
+        net = mx.sym.var("a") * 2
+    with mx.AttrScope(ctx_group="two"):
+        net = net + mx.sym.var("b")
+    places = {name: mx.cpu(number) for name, number in places.items()}
+    given = {name: mx.nd.ones((2,), ctx=mx.cpu(1)) for name in "ab"}
+    output = net.bind(mx.cpu(0), given, group2ctx=places).forward()[0]
+    assert output.context == places["two"] and output.asnumpy().tolist() == [3, 3]
+
+
 def chain(depth):
     x = mx.sym.var("data")
     for i in range(depth):

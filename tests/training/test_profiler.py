@@ -124,10 +124,12 @@ def test_it_starts_by_itself_where_the_environment_says_so(tmp_path):
 def test_systems_that_do_not_tell_memory_and_have_another_encoding(tmp_path):
     """Whatever is opened is opened in bytes or in a given encoding."""
     code = (
-        "import mxnet as mx; mx.profiler._STATM = 'nothing'; mx.profiler.set_config(profile_all=True);"
+        "import mxnet as mx; from mxnet._profiling import recorder; recorder._STATM = 'nothing';"
+        "mx.profiler.set_config(profile_all=True);"
         "mx.profiler.set_state('run'); (mx.nd.ones((3, 3)) + 1).asnumpy(); mx.profiler.dump()"
     )
-    options = ["-X", "warn_default_encoding", "-W", "error::EncodingWarning:mxnet.profiler"]
+    options = ["-X", "warn_default_encoding", "-W", "error::EncodingWarning:mxnet.profiler", "-W",
+               "error::EncodingWarning:mxnet._profiling.recorder"]  # fmt: skip
     done = subprocess.run([sys.executable, *options, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and (tmp_path / "profile.json").is_file(), done.stderr
 

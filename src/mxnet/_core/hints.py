@@ -59,9 +59,9 @@ def _broadcast(shapes: Shapes, attrs: Mapping[str, Any]) -> str:
 
 def _batch_dot(shapes: Shapes, attrs: Mapping[str, Any]) -> str:
     left, right = _pair(shapes)
-    turned = [int(bool(attrs.get(f"transpose_{side}"))) for side in "ab"]
+    flags = [int(bool(attrs.get(f"transpose_{side}"))) for side in "ab"]
     return (
-        f"batch_dot shape error (shape mismatch): {left} X {right} trans_a={turned[0]} trans_b={turned[1]}: "
+        f"batch_dot shape error (shape mismatch): {left} X {right} trans_a={flags[0]} trans_b={flags[1]}: "
         "the leading axes must be equal, and the inner sizes of the products too"
     )
 
@@ -70,7 +70,7 @@ def _dot(shapes: Shapes, attrs: Mapping[str, Any]) -> str:
     left, right = _pair(shapes)
     return (
         f"dot shape error: {left} X {right}: the last axis of the first and the first axis of the second must agree; "
-        "transpose_a and transpose_b turn an operand around"
+        "transpose_a and transpose_b transpose an operand"
     )
 
 

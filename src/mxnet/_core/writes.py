@@ -1,8 +1,9 @@
 """What was written into arrays' memory, and which memory others can write into.
 
-Whoever keeps something that was made of arrays asks a `Watch` before it looks at their memory. Every write of this
-package into memory that an array already has is noted here, after it was made; memory that is shared with somebody else
-(a torch tensor, a NumPy array, another process) is lent, and nothing is known of it from then on.
+Code that caches something computed from arrays (packed weights, for example) asks a `Watch` whether the cache is still
+valid. This package logs every write into the memory of an existing array, right after the write. Memory that is shared
+with code outside (a torch tensor, a NumPy array, another process) is lent: writes into it are not logged, so a cache
+that depends on it is never valid.
 """
 
 from bisect import bisect_right
@@ -12,18 +13,19 @@ from typing import Any
 
 MOST_WRITES = 1000
 
-Span = tuple[int, int]  # where it begins, and how many bytes it has
-Log = deque[Any]  # spans that were written into, and marks of those who have looked; the oldest are forgotten
+Span = tuple[int, int]  # address and number of bytes
+Log = deque[Any]  # spans that were written, and marks of watches that have looked; the oldest entries are dropped
 Since = tuple[Log, object]
 
 
 class _Loan:
-    """A storage that others can write into; while this is kept, no other storage has its name."""
+    """A storage that code outside can write into. The weak reference keeps its address from being used again."""
 
     def __init__(self, memory: Any) -> None:
         self._kind, self._reference = type(memory), memory._weak_ref()
 
     def over(self) -> bool:
+        """Has the storage been freed?"""
         return self._kind._expired(self._reference)
 
     def __del__(self) -> None:
@@ -32,19 +34,19 @@ class _Loan:
 
 class _Writes:
     def __init__(self) -> None:
-        self.watched = False  # until then nobody asks, and nothing need be noted
-        self.log: Log = deque(maxlen=MOST_WRITES)  # another one after a write that may have been anywhere
-        self.loans: dict[int, _Loan] = {}  # by the storages' names: their memory may move
+        self.watched = False  # without a watch nothing is logged
+        self.log: Log = deque(maxlen=MOST_WRITES)  # replaced after a write whose place is unknown
+        self.loans: dict[int, _Loan] = {}  # by the storage object's address: its memory may be reallocated
         self._many = 64
 
     def now(self) -> Since:
-        """A mark behind all that is known up to now."""
+        """Append a mark to the log and return both."""
         log, mark = self.log, object()
         log.append(mark)
         return log, mark
 
     def lend(self, memory: Any) -> None:
-        """Note a storage that others can write into, now and later."""
+        """Register a storage that code outside can write into from now on."""
         if memory._cdata not in self.loans:
             self.loans[memory._cdata] = _Loan(memory)
             wrote_anywhere()
@@ -52,7 +54,7 @@ class _Writes:
                 self._forget()
 
     def _forget(self) -> None:
-        """Forget storages that are gone."""
+        """Drop storages that have been freed."""
         for name, loan in list(self.loans.items()):
             if loan.over():
                 self.loans.pop(name, None)
@@ -63,24 +65,24 @@ WRITES = _Writes()
 
 
 def wrote(tensor: Any) -> None:
-    """Note that a tensor was written into."""
+    """Log a write into a tensor."""
     if WRITES.watched:
         WRITES.log.append(span(tensor))
 
 
 def wrote_anywhere() -> None:
-    """Note a write into any number of arrays."""
+    """Log a write whose place is unknown: all watches have to look again."""
     if WRITES.watched:
         WRITES.log = deque(maxlen=MOST_WRITES)
 
 
 def lend(tensor: Any) -> None:
-    """Note that others can write into the tensor's memory, now and later."""
+    """Register that code outside can write into the tensor's memory from now on."""
     WRITES.lend(tensor.untyped_storage())
 
 
 def span(tensor: Any) -> Span:
-    """The memory of a tensor, or all around it."""
+    """The memory of a tensor; the whole storage if the tensor is not contiguous."""
     if tensor.is_contiguous():
         return tensor.data_ptr(), tensor.nbytes
     memory = tensor.untyped_storage()
@@ -88,7 +90,7 @@ def span(tensor: Any) -> Span:
 
 
 class Watch:
-    """Has anybody written into these tensors since they were looked at?"""
+    """Tells whether these tensors may have changed since they were last read."""
 
     def __init__(self, tensors: Iterable[Any]) -> None:
         WRITES.watched = True
@@ -105,12 +107,12 @@ class Watch:
         self._since: Since | None = None
 
     def looked(self, since: Since) -> None:
-        """They were looked at, with all that was noted before."""
+        """The tensors have been read after `since` was taken from `WRITES.now()`."""
         if self._storages.isdisjoint(WRITES.loans):
             self._since = since
 
     def untouched(self) -> bool:
-        """True only if nobody can have written into them."""
+        """True only if no write into them is possible since then."""
         since = self._since
         if since is None or since[0] is not WRITES.log:
             return False
@@ -124,7 +126,7 @@ class Watch:
                 return now[0] is log
             if entry.__class__ is tuple and self._touched(entry):
                 return False
-        return False  # the mark has been forgotten
+        return False  # the mark was dropped from the log
 
     def _touched(self, written: Span) -> bool:
         start, size = written

@@ -329,7 +329,10 @@ class _BinaryClassificationMetrics:
         wanted = wanted == 1
         pairs = (chosen & wanted, ~chosen & wanted, chosen & ~wanted, ~chosen & ~wanted)
         counts = torch.stack(pairs).sum(1).to(torch.float32 if chosen.device.type == "mps" else torch.float64)
-        self._local, self._global = (old.to(counts, non_blocking=True) + counts for old in (self._local, self._global))
+        before = self._local, self._global
+        self._local, self._global = (
+            counts if old is None else old.to(counts, non_blocking=True) + counts for old in before
+        )
 
     def _check_binary(self, wanted):
         """At most two classes: at once where reading costs nothing, else when the counts are read."""
@@ -342,10 +345,14 @@ class _BinaryClassificationMetrics:
         """Raise if a batch had more than two classes."""
         odd, self._odd = self._odd, None
         if odd is not None and odd.item():
-            raise ValueError(f"{self.__class__.__name__} only supports binary classification, got more labels")
+            raise ValueError(
+                f"{self.__class__.__name__} only supports binary classification, got more labels. The labels of F1 and "
+                "MCC are 0 and 1; mx.metric.PCC takes any number of classes."
+            )
 
     def counts(self, use_global):
-        return self._global if use_global else self._local
+        found = self._global if use_global else self._local
+        return torch.zeros(4, dtype=torch.float64) if found is None else found
 
     def _read(self, function, use_global=False):
         self.check()
@@ -365,12 +372,12 @@ class _BinaryClassificationMetrics:
         return self._read(_matthews, use_global)
 
     def local_reset_stats(self):
-        self._local = torch.zeros(4, dtype=torch.float64)
+        self._local = None  # of no batch: zeros
         self._odd = None
 
     def reset_stats(self):
         self.local_reset_stats()
-        self._global = torch.zeros(4, dtype=torch.float64)
+        self._global = None
 
 
 def _count_property(place, use_global):

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from .._core.errors import MXNetError
 
+LARGEST = (1 << 63) - 1  # a size in MXNet's files
+
 
 def add_network(parser):
     """The arguments by which `summary` and `plot` are told of a network."""
@@ -28,7 +30,10 @@ def shape_of(text):
     parts = re.split(r"[,x]", numbers.strip("() ").removesuffix(","))
     if not all(part.strip().isdecimal() for part in parts):
         raise argparse.ArgumentTypeError(f"{text!r} is not a shape: numbers and commas, as in 1,3,224,224")
-    return name or "data", tuple(map(int, parts))
+    shape = tuple(map(int, parts))
+    if not all(1 <= size <= LARGEST for size in shape):
+        raise argparse.ArgumentTypeError(f"{text!r}: the sizes of an input are whole numbers from 1 to {LARGEST}")
+    return name or "data", shape
 
 
 def symbol_path(prefix):
@@ -83,12 +88,13 @@ def folder_of(path):
 
 
 def params_path(prefix, epoch=None):
-    """The parameters beside a prefix: of the given epoch, else the latest."""
+    """The file of parameters beside a prefix: of the given epoch, else the latest."""
     prefix = Path(prefix)
-    if epoch is not None:
-        return prefix.with_name(f"{prefix.name}-{epoch:04d}.params")
     pattern = re.compile(re.escape(prefix.name) + r"-(\d{4,})\.params")
-    found = [(int(m[1]), path) for path in prefix.parent.glob("*.params") if (m := pattern.fullmatch(path.name))]
-    if not found:
+    found = {int(m[1]): path for path in prefix.parent.glob("*.params") if (m := pattern.fullmatch(path.name))}
+    if epoch is None and not found:
         raise MXNetError(f"there is no file {prefix}-NNNN.params")
-    return max(found)[1]
+    if epoch is None or epoch in found:
+        return found[max(found) if epoch is None else epoch]
+    there = f"; there are epochs {', '.join(map(str, sorted(found)))}" if found else ""
+    raise MXNetError(f"there is no file {prefix}-{epoch:04d}.params{there}")

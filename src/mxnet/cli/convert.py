@@ -143,7 +143,7 @@ def _write_prefix(model, prefix, options):
 
     _need_graph(model, options)
     prefix = prefix.removesuffix("-symbol.json")
-    paths = [str(symbol_path(prefix)), str(params_path(prefix, options.epoch or 0))]
+    paths = [str(symbol_path(prefix)), f"{prefix}-{options.epoch or 0:04d}.params"]
     model.symbol.save(paths[0])
     ndarray.save(paths[1], model.named())
     return paths
@@ -176,7 +176,7 @@ def _write_program(model, path, options):
 
     inputs = _inputs(model, options, "a torch program")
     model.symbol.infer_shape_partial(**dict(inputs))  # tells shapes that do not fit by the operator's name
-    net = SymbolBlock(model.symbol, [symbol.var(name) for name, _ in inputs])
+    net = SymbolBlock(model.symbol, [symbol.var(name, dtype="float32") for name, _ in inputs])
     parameters, arrays = net.collect_params(), {n.split(":", 1)[-1]: value for n, value in model.arrays.items()}
     labels = [name for name in parameters if name not in arrays]
     if labels:

@@ -2,6 +2,7 @@
 
 import json
 
+from .._core.arguments import at_least
 from .._core.errors import MXNetError
 from ._networks import add_network, known_shapes, load_symbol, params_path
 
@@ -9,7 +10,7 @@ from ._networks import add_network, known_shapes, load_symbol, params_path
 def add(parser):
     """The command's own options."""
     add_network(parser)
-    parser.add_argument("--epoch", type=int, help="of the parameters; the latest if left out")
+    parser.add_argument("--epoch", type=at_least(0), help="of the parameters; the latest if left out")
     parser.add_argument("--inference", action="store_true", help="leave the training step out")
     parser.add_argument("--json", action="store_true", help="the same as JSON")
 
@@ -50,5 +51,7 @@ def _parameters(options):
     try:
         path = params_path(options.prefix.removesuffix("-symbol.json"), options.epoch)
     except MXNetError:
+        if options.epoch is not None:
+            raise
         return {}
     return {name.partition(":")[2] or name: array for name, array in ndarray.load(str(path)).items()}

@@ -9,6 +9,7 @@ from typing_extensions import Self
 import numpy
 
 import json
+from .._core.arguments import at_least as at_least
 from .._core.errors import MXNetError as MXNetError
 from ._networks import add_network as add_network
 from ._networks import known_shapes as known_shapes

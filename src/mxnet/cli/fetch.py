@@ -4,6 +4,7 @@ import os
 import re
 import warnings
 from difflib import get_close_matches
+from pathlib import Path
 
 from .._core.errors import MXNetError
 from ._output import add_json, print_json
@@ -99,12 +100,22 @@ def _fetch(name, root):
     raise MXNetError(f"nothing is published under the name {name}{hint} (remx fetch --list prints all names)")
 
 
+def _folder(path):
+    """A folder that is there, or can be made."""
+    wrong = next((each for each in (Path(path), *Path(path).parents) if each.is_file()), None)
+    if wrong is not None:
+        raise MXNetError(f"cannot write to {path}: {wrong} is a file, not a folder")
+    return path
+
+
 def run(options):
     """Fetch one after the other; names that fail do not keep others from being fetched."""
     if options.list or not options.names:
         names = [each for names, _ in _kinds() for each in names]
         print_json(names) if options.json else print("\n".join(names))
         return 0
+    if options.root is not None:
+        os.makedirs(_folder(options.root), exist_ok=True)
     found, failed = {}, {}
     for name in options.names:
         try:

@@ -1,7 +1,9 @@
 """`remx serve PREFIX --shape 1,3,224,224`: a saved network as a service over HTTP."""
 
 import argparse
+import contextlib
 import os
+import socket
 import tempfile
 
 from .._core import extras
@@ -67,7 +69,7 @@ def settings_of(options):
 
 
 def run(options):
-    """Serve until a signal ends it; requests that were accepted are answered first."""
+    """Serve until a signal ends it; requests that were accepted are answered first. The exit code."""
     from ..serve.metrics import FOLDER, NEED
 
     with tempfile.TemporaryDirectory(prefix="remx-serve-") as folder:
@@ -77,11 +79,40 @@ def run(options):
         from ..serve.connection import CONFIG
 
         settings = settings_of(options)
-        common = {"host": options.host, "port": options.port, "log_level": "warning", **CONFIG}
-        common["timeout_graceful_shutdown"] = int(settings.timeout) + 1
         app = _application(settings, options.workers, folder)
-        print(f"{settings.name} at http://{options.host}:{options.port}/v2/models/{settings.name}", flush=True)
-        uvicorn.run(app, **common)
+        with _bound(options.host, options.port) as listener:
+            host = f"[{options.host}]" if ":" in options.host else options.host
+            address = f"http://{host}:{listener.getsockname()[1]}"
+            print(f"{settings.name} at {address}/v2/models/{settings.name}", flush=True)
+            patience = int(settings.timeout) + 1
+            server = uvicorn.Server(
+                uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=patience, **CONFIG)
+            )
+            with contextlib.suppress(KeyboardInterrupt):
+                server.run(sockets=[listener])
+        return 0 if server.started else 1
+
+
+def _bound(host, number):
+    """A socket with the address, which refuses connections until the server listens; the port is any free one if 0."""
+    found = None
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0]
+        found = socket.socket(family, socket.SOCK_STREAM)
+        if os.name == "posix":
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(address)
+        return found
+    except OSError as error:
+        if found is not None:
+            found.close()
+        raise MXNetError(f"cannot listen on {host}, port {number}: {error.strerror}") from None
+
+
+_ALONE = (
+    "requests are computed one by one, in the given shapes: the first axis of the inputs is no batch, "
+    "because outputs have another length or depend on more than their own row"
+)
 
 
 def _application(settings, workers, folder):
@@ -89,6 +120,8 @@ def _application(settings, workers, folder):
     from ..serve.model import Model
 
     model = Model(settings)  # here in any case: what is wrong with the files is said once
+    if not model.has_rows:
+        print(_ALONE, flush=True)
     if workers == 1:
         from ..serve.app import application
 

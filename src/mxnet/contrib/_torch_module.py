@@ -14,7 +14,7 @@ from .._graph.lower.lower import Lowered, has_inferred_sizes, lower
 from ..base import MXNetError
 from ..context import current_context
 from ..gluon import Block, HybridBlock
-from ..gluon._hybrid import _variables
+from ..gluon._inputs import variables_for
 from ..gluon._nesting import _flatten, _regroup
 from ..gluon._parameter import DeferredInitializationError
 from ..ndarray import NDArray, from_torch, zeros
@@ -89,7 +89,7 @@ class Trace:
         else:
             arrays = arrays or [self._stand_in(block)]
             flat, self.in_format = _flatten(arrays, "input")
-            variables = _variables(flat, arrays)
+            variables = variables_for(flat, arrays)
             outputs, self.out_format = _flatten(block(*_regroup(variables, self.in_format)), "output")
             variables, out = [v for v in variables if v is not None], Group(outputs)
         self.heads = out._entries

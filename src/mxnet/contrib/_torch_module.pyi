@@ -26,7 +26,7 @@ from ..base import MXNetError as MXNetError
 from ..context import current_context as current_context
 from ..gluon import Block as Block
 from ..gluon import HybridBlock as HybridBlock
-from ..gluon._hybrid import _variables as _variables
+from ..gluon._inputs import variables_for as variables_for
 from ..gluon._nesting import _flatten as _flatten
 from ..gluon._nesting import _regroup as _regroup
 from ..gluon._parameter import DeferredInitializationError as DeferredInitializationError

@@ -50,7 +50,7 @@ class TrainingStateScope:
         self._enter_state = enter_state
 
     def __enter__(self):
-        self._scope = _autograd._Scope(self._enter_state, self._enter_state)
+        self._scope = _autograd._RecordingStateScope(self._enter_state, self._enter_state)
         self._scope.__enter__()
 
     def __exit__(self, ptype, value, trace):

@@ -14,6 +14,7 @@ from ..ndarray._dispatch.invoke import plain_tensor
 from ..util import is_np_array
 from ._arguments import Arguments
 from ._block import Block
+from ._inputs import as_np, beside, check_all_np_ndarrays, misfitting_call, neither, survey, variables_for
 from ._nesting import _fits, _flatten, _gather_type_ctx_info, _regroup
 from ._parameter import DeferredInitializationError, Parameter
 
@@ -50,18 +51,13 @@ class HybridBlock(Block):
 
     def __init__(self, prefix=None, params=None):
         super().__init__(prefix=prefix, params=params)
-        self._cached_graph = ()
-        self._cached_op = self._arguments = None
-        self._cached_op_args = []
-        self._out_format = None
-        self._in_format = None
-        self._active = False
+        # the traced graph, the operator made of it, and how the arrays of its call were nested
+        self._cached_graph, self._cached_op_args = (), []
+        self._cached_op = self._arguments = self._in_format = self._out_format = None
         self._traces_numpy = True
-        self._flags = []
-        self._callback = None
-        self._monitor_all = False
-        self._backend = None
-        self._backend_opts = {}
+        self._active, self._flags = False, []  # what `hybridize` was asked for
+        self._backend, self._backend_opts = None, {}
+        self._callback, self._monitor_all = None, False  # what `register_op_hook` was given
 
     def __setattr__(self, name, value):
         super().__setattr__(name, value)
@@ -224,10 +220,10 @@ class HybridBlock(Block):
         >>> net.forward(mx.nd.ones((1, 3))).shape
         (1, 2)
         """
-        if isinstance(x, NDArray) and (not args or _beside(x, args)):  # the common case, kept short
+        if isinstance(x, NDArray) and (not args or beside(x, args)):  # the common case, kept short
             ctx, contexts = x.ctx, ()
         else:
-            has_symbol, ctx, contexts = _survey(x, args)
+            has_symbol, ctx, contexts = survey(x, args)
             if has_symbol:
                 with self.name_scope():
                     return self._compose(x, *args)
@@ -259,16 +255,16 @@ class HybridBlock(Block):
         except TypeError as error:
             if error.__traceback__.tb_next is not None:  # raised inside
                 raise
-            raise _misfitting_call(error, len(args) + 1, params) from None
-        return self._with_manners(out)
+            raise misfitting_call(error, len(args) + 1, params) from None
+        return self._in_numpy_form(out)
 
-    def _with_manners(self, out):
+    def _in_numpy_form(self, out):
         """Under NumPy's rules results are NumPy's, also those of classic operators; a user's block has to see to it."""
         if not is_np_array():
             return out
         if _derives_from_ours(type(self)):
-            return _as_np(out)
-        _check_all_np_ndarrays(out)
+            return as_np(out)
+        check_all_np_ndarrays(out)
         return out
 
     def _is_ours(self):
@@ -285,8 +281,8 @@ class HybridBlock(Block):
         except TypeError as error:
             if error.__traceback__.tb_next is not None:  # raised inside
                 raise
-            raise _misfitting_call(error, len(inputs), params) from None
-        return self._with_manners(out)
+            raise misfitting_call(error, len(inputs), params) from None
+        return self._in_numpy_form(out)
 
     def _traced(self, *args):
         """Can the block be traced under NumPy's rules? Functions that need sizes or values make it run eagerly."""
@@ -338,7 +334,7 @@ class HybridBlock(Block):
         given = args if plain else self._given(args)
         out = self._cached_op(*self._at(given, given[0].ctx))
         if is_np_array():
-            out = _as_np(out)
+            out = as_np(out)
         if isinstance(out, NDArray):
             return out if self._out_format == 0 else _regroup([out], self._out_format)
         return _regroup(out, self._out_format)
@@ -427,7 +423,7 @@ class HybridBlock(Block):
         """(input variables, outputs) of the traced graph."""
         if not self._cached_graph:
             flat, self._in_format = _flatten(args, "input")
-            variables = _variables(flat, args)
+            variables = variables_for(flat, args)
             with self.name_scope():
                 out = self._compose(*_regroup(variables, self._in_format))
             outputs, self._out_format = _flatten(out, "output")
@@ -673,7 +669,7 @@ class HybridBlock(Block):
         )
         has_symbol, has_ndarray, contexts, _ = _gather_type_ctx_info([x, *args])
         if not has_symbol and not has_ndarray:
-            raise ValueError(_neither(x, *args))
+            raise ValueError(neither(x, *args))
         if len(contexts) > 1:
             raise ValueError(
                 "Found multiple contexts in the input, After hybridized, the HybridBlock only supports one input "
@@ -683,35 +679,9 @@ class HybridBlock(Block):
         self._build_cache(x, *args)
 
 
-MIXED = (
-    "In HybridBlock, we do not support mixed NDArrays and Symbols types for the input. "
-    "Please check the type of the args.\n"
-)
-NEITHER = "In HybridBlock, there must be one NDArray or one Symbol in the input. Please check the type of the args.\n"
-
-
-def _neither(*args):
-    return f"{NEITHER}Got: {', '.join(type(arg).__name__ for arg in args)}; make arrays with mx.nd.array."
-
-
 def _with_bytes(callback):
     """Operator hooks get names as bytes, as MXNet's library hands them over."""
     return lambda name, operator, array: callback(name.encode(), operator.encode(), array)
-
-
-def _beside(x, args):
-    """Are all of them arrays, plain ones, in the context of the first?"""
-    return all(type(arg) is NDArray and arg._ctx is x._ctx for arg in args)
-
-
-def _survey(x, args):
-    """(are the inputs symbols, the first array's context, all contexts)."""
-    has_symbol, has_ndarray, contexts, first = _gather_type_ctx_info([x, *args])
-    if has_symbol and has_ndarray:
-        raise ValueError(MIXED)
-    if not has_symbol and not has_ndarray:
-        raise ValueError(_neither(x, *args))
-    return has_symbol, first, contexts
 
 
 @functools.cache
@@ -719,41 +689,3 @@ def _derives_from_ours(cls):
     """Is it a layer of MXNet's, or a user's that may give back what such a layer computed?"""
     layers = cls.__mro__[: cls.__mro__.index(HybridBlock)]
     return any("hybrid_forward" in vars(base) and base.__module__.startswith("mxnet.") for base in layers)
-
-
-def _variables(flat, args):
-    """A variable for each input, `data` or `data0`, `data1`, …, and None for None."""
-    number = sum(arg is not None for arg in flat)
-    if number == 0:
-        raise ValueError(f"All args are None and we do not support such a case. Received args={args}")
-    names = iter(["data"] if number == 1 else [f"data{i}" for i in range(number)])
-    made = [None if arg is None else symbol.var(next(names)) for arg in flat]
-    return _as_np(made) if is_np_array() else made
-
-
-def _check_all_np_ndarrays(out):
-    """Refuse classic results, also inside lists."""
-    if isinstance(out, (list, tuple)):
-        for part in out:
-            _check_all_np_ndarrays(part)
-    elif isinstance(out, (NDArray, symbol.Symbol)) and out.as_np_ndarray() is not out:  # those of mx.np give themselves
-        raise TypeError(
-            "Block's output ndarrays/symbols must be of type `mxnet.numpy.ndarray` or `mxnet.symbol.numpy._Symbol`, "
-            f"while got output type {type(out)}; convert it with as_np_ndarray()"
-        )
-
-
-def _as_np(out):
-    """Classic operators give classic arrays; under NumPy's rules a block gives `mx.np` ones, nested as they were."""
-    if isinstance(out, (list, tuple)):
-        return type(out)([_as_np(o) for o in out])
-    return out.as_np_ndarray() if isinstance(out, (NDArray, symbol.Symbol)) else out
-
-
-def _misfitting_call(error, inputs, params):
-    """The error of a call that does not fit the signature of `hybrid_forward`."""
-    given = ", ".join(["self", "F", f"{inputs} input{'s' * (inputs > 1)}", *(f"{name}=…" for name in params)])
-    return TypeError(
-        f"{error}. It is called with {given}: F is mx.nd, or mx.sym in a hybridized block, and each parameter of the "
-        "block is passed by the name of its attribute"
-    )

@@ -8,7 +8,7 @@ from .. import autograd, context, initializer, ndarray, symbol
 from .._core.dtypes import dtype_name
 from ..base import MXNetError, mx_real_t
 from ..context import Context, cpu
-from ..util import default_array, is_np_array, is_np_shape
+from ..util import is_np_array, is_np_shape
 from .utils import shape_is_known
 
 STORAGE_TYPES = ("default", "row_sparse", "csr")
@@ -550,7 +550,9 @@ class Parameter:
             return self._ctx_list
         if self._deferred_init:
             return self._deferred_init[1]
-        raise RuntimeError(f"Parameter '{self.name}' has not been initialized")
+        raise RuntimeError(
+            f"Parameter '{self.name}' has not been initialized. Call initialize() on the network before its first use."
+        )
 
     def _reduce(self):
         """The value on the CPU: the mean over the contexts, or all rows of a sparse parameter."""
@@ -699,64 +701,3 @@ def places(contexts):
         numbers.extend([None] * (ctx.device_id + 1 - len(numbers)))
         numbers[ctx.device_id] = i
     return found
-
-
-class _Given(initializer.Initializer):
-    """Initializes with an array that is there already."""
-
-    def __init__(self, name, value):
-        super().__init__()
-        self._name, self._value = name, value
-
-    def _init_weight(self, _, arr):
-        self._value.copyto(arr)
-
-    def dumps(self):
-        return self._name
-
-
-class Constant(Parameter):
-    """A parameter without gradient that is not trained; `set_data` can still change it.
-
-    Parameters
-    ----------
-    name : str
-        Name of the parameter.
-    value : NDArray, numpy.ndarray or list
-        Its value.
-
-    Examples
-    --------
-    >>> scale = mx.gluon.Constant("scale", [1, 2])
-    >>> scale.initialize()
-    >>> scale.data().asnumpy()
-    array([1., 2.], dtype=float32)
-    """
-
-    __module__ = "mxnet.gluon.parameter"
-    _kind = "Constant"
-
-    def __init__(self, name, value):
-        self.value = value if isinstance(value, ndarray.NDArray) else default_array(value)
-        init = _Given(f"Constant_{name}", self.value)
-        super().__init__(name, grad_req="null", shape=self.value.shape, dtype=self.value.dtype, init=init)
-
-    @property
-    def grad_req(self):
-        """Always "null": a constant has no gradient. Setting anything else warns and changes nothing.
-
-        Examples
-        --------
-        >>> mx.gluon.Constant("scale", [1, 2]).grad_req
-        'null'
-        """
-        return "null"
-
-    @grad_req.setter
-    def grad_req(self, req):
-        if req != "null":
-            warnings.warn(
-                f'Constant parameter "{self.name}" does not support grad_req other than "null", '
-                f'and new value "{req}" is ignored.',
-                stacklevel=2,
-            )

@@ -25,7 +25,6 @@ from ..base import MXNetError as MXNetError
 from ..base import mx_real_t as mx_real_t
 from ..context import Context as Context
 from ..context import cpu as cpu
-from ..util import default_array as default_array
 from ..util import is_np_array as is_np_array
 from ..util import is_np_shape as is_np_shape
 from .utils import shape_is_known as shape_is_known
@@ -100,19 +99,3 @@ class Parameter:
     _stype: Any
 def _contexts(ctx: Context | Sequence[Context] | None) -> Any: ...
 def places(contexts: Any) -> Any: ...
-
-class _Given(initializer.Initializer):
-    def __init__(self, name: str | None, value: Any) -> None: ...
-    def _init_weight(self, _: Any, arr: Any) -> None: ...
-    def dumps(self) -> Any: ...
-    _name: str | None
-    _value: Any
-
-class Constant(Parameter):
-    _kind: str
-    def __init__(self, name: str | None, value: Any) -> None: ...
-    @property
-    def grad_req(self) -> str: ...
-    @grad_req.setter
-    def grad_req(self, req: Any) -> None: ...
-    value: Any

@@ -10,10 +10,20 @@ from .._core.dtypes import dtype_name
 from .._core.errors import NameUnknown
 from ..ndarray.utils import load_named
 from ..util import is_np_array
-from ._parameter import Constant, Parameter
+from ._constant import Constant
+from ._parameter import Parameter
 from .utils import _brief_print_list, _indent
 
 NAMING = "https://mxnet.io/api/python/docs/tutorials/packages/gluon/blocks/naming.html"
+
+
+def _other_network(filename, network):
+    """The names on both sides, where a file does not fit."""
+    names = _brief_print_list(list(load_named(filename)))
+    return (
+        f"The file has the parameters {names}, the network has {_brief_print_list(network.keys())}: build the same "
+        "network that was saved, or load the file into the part of it that was."
+    )
 
 
 class ParameterDict:
@@ -354,7 +364,8 @@ class ParameterDict:
         for name in self.keys() if restore_prefix else ():
             assert name.startswith(restore_prefix), (
                 f"restore_prefix is '{restore_prefix}' but Parameters name '{name}' does not start "
-                f"with '{restore_prefix}'. For more info on naming, please see {NAMING}"
+                f"with '{restore_prefix}'. For more info on naming, please see {NAMING}\n"
+                f"{_other_network(filename, self)}"
             )
         loaded = load_named(filename)
         self.load_dict(loaded, ctx, allow_missing, ignore_extra, restore_prefix, filename, cast_dtype, dtype_source)

@@ -22,11 +22,12 @@ from .._core.dtypes import dtype_name as dtype_name
 from .._core.errors import NameUnknown as NameUnknown
 from ..ndarray.utils import load_named as load_named
 from ..util import is_np_array as is_np_array
-from ._parameter import Constant as Constant
+from ._constant import Constant as Constant
 from ._parameter import Parameter as Parameter
 from .utils import _brief_print_list as _brief_print_list
 from .utils import _indent as _indent
 NAMING: str
+def _other_network(filename: Any, network: Any) -> str: ...
 
 class ParameterDict:
     def __init__(self, prefix: str | None = ..., shared: Any = ...) -> None: ...

@@ -13,10 +13,8 @@ class _BlockScope:
     _current = threading.local()
 
     def __init__(self, block):
-        self._block = block
-        self._counter = {}
-        self._old_scope = None
-        self._name_scope = None
+        self._block, self._counter = block, {}  # how many children of each kind have names
+        self._outer = self._names = None  # while it is entered
 
     @staticmethod
     def create(prefix, params, hint):
@@ -38,14 +36,13 @@ class _BlockScope:
 
     def __enter__(self):
         if not self._block._empty_prefix:
-            names = self._name_scope = name.Prefix(self._block.prefix)
-            names.__enter__()
+            self._names = name.Prefix(self._block.prefix)
+            self._names.__enter__()
             current = _BlockScope._current
-            self._old_scope, current.value = getattr(current, "value", None), self
+            self._outer, current.value = getattr(current, "value", None), self
         return self
 
     def __exit__(self, ptype, value, trace):
         if not self._block._empty_prefix:
-            self._name_scope.__exit__(ptype, value, trace)
-            self._name_scope = None
-            _BlockScope._current.value = self._old_scope
+            self._names.__exit__(ptype, value, trace)
+            self._names, _BlockScope._current.value = None, self._outer

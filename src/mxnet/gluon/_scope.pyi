@@ -22,5 +22,5 @@ class _BlockScope:
     def __exit__(self, ptype: Any, value: Any, trace: Any) -> Any: ...
     _block: Any
     _counter: Any
-    _old_scope: Any
-    _name_scope: Any
+    _outer: Any
+    _names: Any

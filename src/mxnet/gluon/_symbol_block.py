@@ -276,8 +276,8 @@ def _infer_param_types(in_params, out_params, arg_params, aux_params, default_dt
     """The types of arguments and auxiliary states that follow from those of the inputs, or the default."""
     types = {}
     for variable in in_params:
-        found = variable.infer_type()[0]
-        if not found:
+        found = variable.infer_type_partial()[0]  # without a warning about what it cannot tell
+        if not found or found[0] is None:
             break
         types[variable.name] = found[0]
     of_arguments = of_states = None

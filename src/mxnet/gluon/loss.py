@@ -57,31 +57,32 @@ def _picked(F, pred, label, axis):
     try:
         return F.pick(pred, label, axis=axis, keepdims=True)
     except MXNetError as error:
-        if F is not ndarray:
+        if F is not ndarray or pred.context != label.context:
             raise
         hint = ". One-hot labels need SoftmaxCrossEntropyLoss(sparse_label=False)" if label.shape == pred.shape else ""
         raise _misfit(error, label, pred, hint) from None
 
 
 class Loss(HybridBlock):
-    """Base class of losses.
+    """Base class of losses: blocks that compare predictions with labels and return one number for each sample.
 
-    A subclass defines `hybrid_forward(F, pred, label, sample_weight=None)` and returns one number for each sample.
+    A subclass defines `hybrid_forward(F, pred, label, sample_weight=None)`. Training calls `backward()` on its result,
+    which differentiates the sum over the batch; `trainer.step(batch_size)` then divides by the number of samples.
 
     Parameters
     ----------
     weight : float or None
-        Factor of the loss of every sample; None means 1.
-    batch_axis : int, default 0
-        The axis of the samples; the loss is averaged over all other axes.
+        Factor of the loss of every sample, for example to add several losses; None means 1.
+    batch_axis : int
+        The axis of the samples; losses are averaged over all other axes.
 
     Examples
     --------
     >>> class Absolute(mx.gluon.loss.Loss):
     ...     def hybrid_forward(self, F, pred, label):
     ...         return F.mean(F.abs(pred - label), axis=self._batch_axis, exclude=True)
-    >>> Absolute(None, 0)(mx.nd.array([[1, 2]]), mx.nd.array([[0, 4]])).asnumpy()
-    array([1.5], dtype=float32)
+    >>> Absolute(None, 0)(mx.nd.array([[1, 2], [3, 4]]), mx.nd.array([[0, 4], [3, 4]])).asnumpy()
+    array([1.5, 0. ], dtype=float32)
     """
 
     def __init__(self, weight, batch_axis, **kwargs):
@@ -103,17 +104,26 @@ class Loss(HybridBlock):
 
 
 class L2Loss(Loss):
-    """Half the mean squared difference: L = weight / 2 · mean((label - pred)²).
+    """Half the mean squared difference: L = weight / 2 · mean((label - pred)²), for each sample.
+
+    The half makes the gradient with respect to `pred` the difference itself, divided by the number of elements of a
+    sample. `mx.metric.MSE` has no half, so the metric of a regression is twice its loss.
 
     Parameters
     ----------
-    weight : float or None
-        Factor of the loss of every sample; None means 1.
+    weight : float or None, default 1.0
+        Factor of the loss of every sample.
     batch_axis : int, default 0
         The axis of the samples; the loss is averaged over all other axes.
 
-    Inputs: `pred` and `label` of the same number of elements, and optionally `sample_weight`, which must broadcast
-    against the loss (for example of shape (N, 1)).
+    Inputs
+    ------
+    pred : NDArray or Symbol, shape (N, ...)
+        The predictions.
+    label : NDArray or Symbol
+        The targets, with as many elements as `pred`; they are reshaped to it, so (N,) and (N, 1) fit each other.
+    sample_weight : NDArray or Symbol, optional
+        Factors that broadcast against the loss of each element, for example of shape (N, 1): 0 leaves a sample out.
 
     Returns
     -------
@@ -123,8 +133,11 @@ class L2Loss(Loss):
     Examples
     --------
     >>> loss = mx.gluon.loss.L2Loss()
-    >>> loss(mx.nd.array([[1, 2], [3, 4]]), mx.nd.array([[1, 4], [3, 3]])).asnumpy()
+    >>> pred, label = mx.nd.array([[1, 2], [3, 4]]), mx.nd.array([[1, 4], [3, 3]])
+    >>> loss(pred, label).asnumpy()
     array([1.  , 0.25], dtype=float32)
+    >>> loss(pred, label, mx.nd.array([[1], [0]])).asnumpy()  # without the second sample
+    array([1., 0.], dtype=float32)
     """
 
     def __init__(self, weight=1.0, batch_axis=0, **kwargs):
@@ -136,17 +149,26 @@ class L2Loss(Loss):
 
 
 class L1Loss(Loss):
-    """Mean absolute difference: L = weight · mean(|label - pred|).
+    """Mean absolute difference: L = weight · mean(|label - pred|), for each sample.
+
+    Large errors count less than in `L2Loss`, so single wrong labels disturb the fit less. The gradient has the same
+    size however small the error is; `HuberLoss` is smooth near 0.
 
     Parameters
     ----------
-    weight : float or None
+    weight : float or None, default None
         Factor of the loss of every sample; None means 1.
     batch_axis : int, default 0
         The axis of the samples; the loss is averaged over all other axes.
 
-    Inputs: `pred` and `label` of the same number of elements, and optionally `sample_weight`, which must broadcast
-    against the loss (for example of shape (N, 1)).
+    Inputs
+    ------
+    pred : NDArray or Symbol, shape (N, ...)
+        The predictions.
+    label : NDArray or Symbol
+        The targets, with as many elements as `pred`, to which they are reshaped.
+    sample_weight : NDArray or Symbol, optional
+        Factors that broadcast against the loss of each element, for example of shape (N, 1).
 
     Returns
     -------
@@ -155,8 +177,16 @@ class L1Loss(Loss):
 
     Examples
     --------
-    >>> mx.gluon.loss.L1Loss()(mx.nd.array([[1, 2], [3, 4]]), mx.nd.array([[1, 4], [3, 3]])).asnumpy()
+    >>> pred, label = mx.nd.array([[1, 2], [3, 4]]), mx.nd.array([[1, 4], [3, 3]])
+    >>> mx.gluon.loss.L1Loss()(pred, label).asnumpy()
     array([1. , 0.5], dtype=float32)
+    >>> pred.attach_grad()
+    >>> with mx.autograd.record():
+    ...     loss = mx.gluon.loss.L1Loss()(pred, label)
+    >>> loss.backward()
+    >>> pred.grad.asnumpy()  # the sign of the error, divided by the two elements of a sample
+    array([[-0. , -0.5],
+           [-0. ,  0.5]], dtype=float32)
     """
 
     def __init__(self, weight=None, batch_axis=0, **kwargs):
@@ -168,22 +198,32 @@ class L1Loss(Loss):
 
 
 class SigmoidBinaryCrossEntropyLoss(Loss):
-    """Binary cross entropy: L = -mean(label · log(p) · pos_weight + (1 - label) · log(1 - p)) with p = sigmoid(pred).
+    """Binary cross entropy: L = -mean(pos_weight · label · log(p) + (1 - label) · log(1 - p)) with p = sigmoid(pred).
 
-    From logits the loss is computed without overflow: max(x, 0) - x · label + log(1 + exp(-|x|)).
-    `SigmoidBCELoss` is the same class.
+    For independent yes-or-no questions: one output for each label, several of which may be true. From scores (logits)
+    the loss is computed without overflow, as max(x, 0) - x · label + log(1 + exp(-|x|)); pass the output of a dense
+    layer, not of a sigmoid. `SigmoidBCELoss` is the same class.
 
     Parameters
     ----------
     from_sigmoid : bool, default False
-        Whether `pred` already went through a sigmoid, so that it holds probabilities instead of logits.
-    weight : float or None
+        Whether `pred` already went through a sigmoid, so that it holds probabilities instead of scores.
+    weight : float or None, default None
         Factor of the loss of every sample; None means 1.
     batch_axis : int, default 0
         The axis of the samples; the loss is averaged over all other axes.
 
-    Inputs: `pred` and `label` (values from 0 to 1) of the same number of elements, optionally `sample_weight` and
-    `pos_weight`, the weight of positive labels, which must broadcast against the loss.
+    Inputs
+    ------
+    pred : NDArray or Symbol, shape (N, ...)
+        The scores, or probabilities if `from_sigmoid` is True.
+    label : NDArray or Symbol
+        Values from 0 to 1, with as many elements as `pred`, to which they are reshaped. They are not checked.
+    sample_weight : NDArray or Symbol, optional
+        Factors that broadcast against the loss of each element, for example of shape (N, 1).
+    pos_weight : NDArray or Symbol, optional
+        Factor of the positive labels, for classes that are rare; it broadcasts against `label`, for example with shape
+        (1, number of labels).
 
     Returns
     -------
@@ -193,8 +233,11 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
     Examples
     --------
     >>> loss = mx.gluon.loss.SigmoidBinaryCrossEntropyLoss()
-    >>> loss(mx.nd.array([[0.0], [2.0]]), mx.nd.array([[1], [1]])).asnumpy().round(4)
-    array([0.6931, 0.1269], dtype=float32)
+    >>> scores, labels = mx.nd.array([[0.0, -2.0], [2.0, 100.0]]), mx.nd.array([[1, 0], [1, 0]])
+    >>> loss(scores, labels).asnumpy().round(4)  # finite for a score of 100 that is wrong
+    array([ 0.41  , 50.0635], dtype=float32)
+    >>> loss(scores, labels, None, mx.nd.array([[3, 1]])).asnumpy().round(4)  # missing the first label costs threefold
+    array([ 1.1032, 50.1904], dtype=float32)
     """
 
     def __init__(self, from_sigmoid=False, weight=None, batch_axis=0, **kwargs):
@@ -226,37 +269,60 @@ SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss
 
 
 class SoftmaxCrossEntropyLoss(Loss):
-    """Cross entropy of the softmax of the predictions: L = -log p[label] with p = softmax(pred).
+    """Cross entropy of a classification: L = -log p[label] with p = softmax(pred).
 
-    With `sparse_label=False` the label is a distribution: L = -sum(label · log p). `SoftmaxCELoss` is the same class.
+    With `sparse_label=False` the label is a distribution: L = -Σ label · log p. The softmax is part of the loss: pass
+    the scores of the last dense layer as they are. Applying a softmax before trains badly, without an error.
+    `SoftmaxCELoss` is the same class.
 
     Parameters
     ----------
     axis : int, default -1
         The axis of the classes.
     sparse_label : bool, default True
-        Whether labels are class numbers (shape of `pred` without `axis`). Set it to False for one-hot labels or
-        probabilities, of the same shape as `pred`.
+        Whether labels are class numbers. False takes one-hot labels or probabilities.
     from_logits : bool, default False
-        Whether `pred` already holds log-probabilities, so that no softmax is applied.
-    weight : float or None
+        Whether `pred` already holds log-probabilities (the result of `log_softmax`), so that no softmax is applied.
+        The name is MXNet's: in other libraries logits are the scores before the softmax.
+    weight : float or None, default None
         Factor of the loss of every sample; None means 1.
     batch_axis : int, default 0
         The axis of the samples; the loss is averaged over all other axes.
 
+    Inputs
+    ------
+    pred : NDArray or Symbol
+        The scores, of shape (N, C), or with more axes, such as (N, T, C) for a sequence or, with `axis=1`, (N, C, H,
+        W).
+    label : NDArray or Symbol
+        Class numbers from 0 to C - 1, of the shape of `pred` without the axis of the classes, and of any type; or, with
+        `sparse_label=False`, an array of the shape of `pred`.
+    sample_weight : NDArray or Symbol, optional
+        Factors that broadcast against the losses, whose axis of classes has length 1: (N, 1), or (N, T, 1) to leave out
+        the padding of sequences.
+
     Returns
     -------
     NDArray or Symbol
-        The loss of each sample, of shape (N,).
+        The loss of each sample, of shape (N,): the mean over its positions if there are several.
+
+    Notes
+    -----
+    A class number outside of 0 … C - 1 is clipped to the nearest class, as in MXNet, without an error. The mean over
+    positions counts those of weight 0, too.
 
     Examples
     --------
+    >>> loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()
     >>> pred = mx.nd.array([[2, 1, 0], [0, 0, 0]])
-    >>> mx.gluon.loss.SoftmaxCrossEntropyLoss()(pred, mx.nd.array([0, 2])).asnumpy().round(4)
+    >>> loss(pred, mx.nd.array([0, 2])).asnumpy().round(4)  # equal scores of three classes: log(3)
     array([0.4076, 1.0986], dtype=float32)
     >>> one_hot = mx.nd.one_hot(mx.nd.array([0, 2]), 3)
     >>> mx.gluon.loss.SoftmaxCrossEntropyLoss(sparse_label=False)(pred, one_hot).asnumpy().round(4)
     array([0.4076, 1.0986], dtype=float32)
+    >>> words = mx.nd.zeros((1, 3, 5))  # a sentence of three words, out of a vocabulary of five
+    >>> loss(words, mx.nd.array([[1, 4, 0]]), mx.nd.array([[[1], [1], [0]]])).asnumpy().round(4)  # 2 / 3 · log(5)
+    array([1.073], dtype=float32)
     """
 
     def __init__(self, axis=-1, sparse_label=True, from_logits=False, weight=None, batch_axis=0, **kwargs):
@@ -280,32 +346,48 @@ SoftmaxCELoss = SoftmaxCrossEntropyLoss
 
 
 class KLDivLoss(Loss):
-    """Kullback-Leibler divergence: L = sum(label · (log(label) - log(p))).
+    """Kullback-Leibler divergence of two distributions: L = Σ label · (log(label) - log p), for each sample.
+
+    It is 0 if both distributions are equal. Use it where the label is a distribution, for example the output of another
+    network (distillation); for a constant label its gradient is that of the cross entropy.
 
     Parameters
     ----------
     from_logits : bool, default True
-        Whether `pred` holds log-probabilities. If False, the loss applies `log_softmax` to it.
+        Whether `pred` holds log-probabilities (the result of `log_softmax`). False applies `log_softmax` to scores.
     axis : int, default -1
         The axis of the classes, used if `from_logits` is False.
-    weight : float or None
+    weight : float or None, default None
         Factor of the loss of every sample; None means 1.
     batch_axis : int, default 0
-        The axis of the samples; the loss is averaged over all other axes.
+        The axis of the samples; the loss is summed over all other axes.
 
-    Inputs: `pred` and `label` of the same number of elements, and optionally `sample_weight`, which must broadcast
-    against the loss (for example of shape (N, 1)).
+    Inputs
+    ------
+    pred : NDArray or Symbol, shape (N, C)
+        Log-probabilities, or scores if `from_logits` is False.
+    label : NDArray or Symbol, shape (N, C)
+        Probabilities, with a sum of 1 along the classes.
+    sample_weight : NDArray or Symbol, optional
+        Factors that broadcast against the loss of each element, for example of shape (N, 1).
 
     Returns
     -------
     NDArray or Symbol
         The loss of each sample, of shape (N,).
 
+    Notes
+    -----
+    The default expects log-probabilities: with scores or probabilities it computes a wrong number without an error.
+
     Examples
     --------
     >>> loss = mx.gluon.loss.KLDivLoss(from_logits=False)
-    >>> loss(mx.nd.array([[1, 1]]), mx.nd.array([[0.9, 0.1]])).asnumpy().round(4)
-    array([0.3681], dtype=float32)
+    >>> label = mx.nd.array([[0.9, 0.1], [0.5, 0.5]])
+    >>> loss(mx.nd.array([[1, 1], [1, 1]]), label).asnumpy().round(4)  # equal scores fit the second label
+    array([0.3681, 0.    ], dtype=float32)
+    >>> mx.gluon.loss.KLDivLoss()(mx.nd.log(label), label).asnumpy().round(4)
+    array([0., 0.], dtype=float32)
     """
 
     def __init__(self, from_logits=True, axis=-1, weight=None, batch_axis=0, **kwargs):
@@ -322,29 +404,50 @@ class KLDivLoss(Loss):
 class CTCLoss(Loss):
     """Connectionist temporal classification: -log of the probability of a label sequence, summed over all alignments.
 
-    The last class is the blank, and labels that are shorter than the longest one are padded with -1.
+    The network gives scores for every time step of a longer input, such as sound or a line of handwriting; the label
+    does not say which step belongs to which letter. An alignment repeats letters and puts blanks between them: the
+    label "ab" is written by "aab", "a_b", "_ab", ... The softmax over the classes is part of the loss.
 
     Parameters
     ----------
-    layout : str, default 'NTC'
-        The axes of `pred`: N samples, T time steps, C classes (with the blank). 'TNC' is the other choice.
-    label_layout : str, default 'NT'
-        The axes of `label`, 'NT' or 'TN'.
-    weight : float or None
+    layout : {'NTC', 'TNC'}, default 'NTC'
+        The axes of `pred`: N samples, T time steps, C classes, of which the last one is the blank.
+    label_layout : {'NT', 'TN'}, default 'NT'
+        The axes of `label`.
+    weight : float or None, default None
         Factor of the loss of every sample; None means 1.
 
-    Inputs: `pred`, `label`, and optionally `pred_lengths` and `label_lengths` of shape (N,), and `sample_weight`.
+    Inputs
+    ------
+    pred : NDArray or Symbol
+        Scores of shape (N, T, C) or (T, N, C).
+    label : NDArray or Symbol
+        Class numbers from 0 to C - 2, of shape (N, L) or (L, N); shorter labels are padded with -1.
+    pred_lengths : NDArray or Symbol, shape (N,), optional
+        How many time steps of each sample count; by default all.
+    label_lengths : NDArray or Symbol, shape (N,), optional
+        How many entries of each label count; by default those before the first -1.
+    sample_weight : NDArray or Symbol, shape (N,), optional
+        Factor of each sample.
 
     Returns
     -------
     NDArray or Symbol
         The loss of each sample, of shape (N,).
 
+    Notes
+    -----
+    A label that no alignment of the steps can write, because equal neighbours need a blank between them, has the loss 0
+    and no gradient, as in MXNet; a label array that is longer than the time axis is an error. The blank is the last
+    class here, the first one in `nd.CTCLoss`, whose `blank_label` selects it.
+
     Examples
     --------
-    >>> pred = mx.nd.zeros((1, 4, 3))  # uniform over two letters and the blank
-    >>> mx.gluon.loss.CTCLoss()(pred, mx.nd.array([[0, 1, -1]])).asnumpy().round(4)
-    array([1.6864], dtype=float32)
+    >>> pred = mx.nd.zeros((1, 2, 3))  # two steps, uniform over two letters and the blank
+    >>> mx.gluon.loss.CTCLoss()(pred, mx.nd.array([[0, 1]])).asnumpy().round(4)  # one alignment of nine: log(9)
+    array([2.1972], dtype=float32)
+    >>> mx.gluon.loss.CTCLoss()(pred, mx.nd.array([[0, -1]])).asnumpy().round(4)  # "aa", "a_", "_a": log(9 / 3)
+    array([1.0986], dtype=float32)
     """
 
     def __init__(self, layout="NTC", label_layout="NT", weight=None, **kwargs):
@@ -363,19 +466,28 @@ class CTCLoss(Loss):
 
 
 class HuberLoss(Loss):
-    """Smooth L1: (label - pred)² / (2 rho) where |label - pred| < rho, and |label - pred| - rho / 2 elsewhere.
+    """Smooth L1: (label - pred)² / (2 rho) where |label - pred| ≤ rho, and |label - pred| - rho / 2 elsewhere.
+
+    Quadratic for small errors, like `L2Loss`, and linear for large ones, like `L1Loss`, so that outliers have bounded
+    gradients. Detectors use it for the positions of boxes.
 
     Parameters
     ----------
     rho : float, default 1
-        Where the quadratic part ends and the linear part begins.
-    weight : float or None
+        The error at which the quadratic part ends and the linear part begins.
+    weight : float or None, default None
         Factor of the loss of every sample; None means 1.
     batch_axis : int, default 0
         The axis of the samples; the loss is averaged over all other axes.
 
-    Inputs: `pred` and `label` of the same number of elements, and optionally `sample_weight`, which must broadcast
-    against the loss (for example of shape (N, 1)).
+    Inputs
+    ------
+    pred : NDArray or Symbol, shape (N, ...)
+        The predictions.
+    label : NDArray or Symbol
+        The targets, with as many elements as `pred`, to which they are reshaped.
+    sample_weight : NDArray or Symbol, optional
+        Factors that broadcast against the loss of each element, for example of shape (N, 1).
 
     Returns
     -------
@@ -384,8 +496,11 @@ class HuberLoss(Loss):
 
     Examples
     --------
-    >>> mx.gluon.loss.HuberLoss()(mx.nd.array([[0.5], [3]]), mx.nd.array([[0], [0]])).asnumpy()
-    array([0.125, 2.5  ], dtype=float32)
+    >>> errors = mx.nd.array([[0.5], [1], [3]])
+    >>> mx.gluon.loss.HuberLoss()(errors, mx.nd.zeros((3, 1))).asnumpy()
+    array([0.125, 0.5  , 2.5  ], dtype=float32)
+    >>> mx.gluon.loss.HuberLoss(rho=0.5)(errors, mx.nd.zeros((3, 1))).asnumpy()
+    array([0.25, 0.75, 2.75], dtype=float32)
     """
 
     def __init__(self, rho=1, weight=None, batch_axis=0, **kwargs):
@@ -403,16 +518,26 @@ class HuberLoss(Loss):
 class HingeLoss(Loss):
     """Hinge loss of a maximum-margin classifier: L = mean(max(0, margin - pred · label)).
 
+    Samples on the right side by more than the margin have no loss and no gradient, as in a support vector machine.
+
     Parameters
     ----------
     margin : float, default 1
-        The margin that a prediction must reach.
-    weight : float or None
+        The score that a right prediction must reach.
+    weight : float or None, default None
         Factor of the loss of every sample; None means 1.
     batch_axis : int, default 0
         The axis of the samples; the loss is averaged over all other axes.
 
-    Labels are -1 and 1. Without `sample_weight` each sample counts once.
+    Inputs
+    ------
+    pred : NDArray or Symbol, shape (N, ...)
+        The scores.
+    label : NDArray or Symbol
+        -1 and 1, with as many elements as `pred`, to which they are reshaped. Labels of 0 and 1 are not an error: those
+        of 0 then have the constant loss `margin`.
+    sample_weight : NDArray or Symbol, optional
+        Factors that broadcast against the loss of each element, for example of shape (N, 1).
 
     Returns
     -------
@@ -421,8 +546,9 @@ class HingeLoss(Loss):
 
     Examples
     --------
-    >>> mx.gluon.loss.HingeLoss()(mx.nd.array([[0.5], [3]]), mx.nd.array([[1], [-1]])).asnumpy()
-    array([0.5, 4. ], dtype=float32)
+    >>> scores, labels = mx.nd.array([[3], [0.5], [3]]), mx.nd.array([[1], [1], [-1]])
+    >>> mx.gluon.loss.HingeLoss()(scores, labels).asnumpy()  # right, right within the margin, wrong
+    array([0. , 0.5, 4. ], dtype=float32)
     """
 
     def __init__(self, margin=1, weight=None, batch_axis=0, **kwargs):
@@ -437,16 +563,25 @@ class HingeLoss(Loss):
 class SquaredHingeLoss(Loss):
     """Squared hinge loss: L = mean(max(0, margin - pred · label)²).
 
+    Unlike `HingeLoss` it is smooth at the margin, and wrong predictions far from it weigh more.
+
     Parameters
     ----------
     margin : float, default 1
-        The margin that a prediction must reach.
-    weight : float or None
+        The score that a right prediction must reach.
+    weight : float or None, default None
         Factor of the loss of every sample; None means 1.
     batch_axis : int, default 0
         The axis of the samples; the loss is averaged over all other axes.
 
-    Labels are -1 and 1.
+    Inputs
+    ------
+    pred : NDArray or Symbol, shape (N, ...)
+        The scores.
+    label : NDArray or Symbol
+        -1 and 1, with as many elements as `pred`, to which they are reshaped.
+    sample_weight : NDArray or Symbol, optional
+        Factors that broadcast against the loss of each element, for example of shape (N, 1).
 
     Returns
     -------
@@ -455,8 +590,9 @@ class SquaredHingeLoss(Loss):
 
     Examples
     --------
-    >>> mx.gluon.loss.SquaredHingeLoss()(mx.nd.array([[0.5], [3]]), mx.nd.array([[1], [-1]])).asnumpy()
-    array([ 0.25, 16.  ], dtype=float32)
+    >>> scores, labels = mx.nd.array([[3], [0.5], [3]]), mx.nd.array([[1], [1], [-1]])
+    >>> mx.gluon.loss.SquaredHingeLoss()(scores, labels).asnumpy()
+    array([ 0.  ,  0.25, 16.  ], dtype=float32)
     """
 
     def __init__(self, margin=1, weight=None, batch_axis=0, **kwargs):
@@ -469,19 +605,27 @@ class SquaredHingeLoss(Loss):
 
 
 class LogisticLoss(Loss):
-    """Logistic loss: L = mean(log(1 + exp(-pred · label))).
+    """Logistic loss of a binary classifier: L = mean(log(1 + exp(-pred · label))) with labels -1 and 1.
+
+    With `label_format='binary'` it is the same number as `SigmoidBinaryCrossEntropyLoss` for labels 0 and 1.
 
     Parameters
     ----------
-    weight : float or None
+    weight : float or None, default None
         Factor of the loss of every sample; None means 1.
     batch_axis : int, default 0
         The axis of the samples; the loss is averaged over all other axes.
     label_format : {'signed', 'binary'}, default 'signed'
         Whether labels are -1 and 1, or 0 and 1.
 
-    Inputs: `pred` and `label` of the same number of elements, and optionally `sample_weight`, which must broadcast
-    against the loss (for example of shape (N, 1)).
+    Inputs
+    ------
+    pred : NDArray or Symbol, shape (N, ...)
+        The scores, before a sigmoid.
+    label : NDArray or Symbol
+        The labels, with as many elements as `pred`, to which they are reshaped.
+    sample_weight : NDArray or Symbol, optional
+        Factors that broadcast against the loss of each element, for example of shape (N, 1).
 
     Returns
     -------
@@ -490,7 +634,10 @@ class LogisticLoss(Loss):
 
     Examples
     --------
-    >>> mx.gluon.loss.LogisticLoss()(mx.nd.array([[0], [2]]), mx.nd.array([[1], [-1]])).asnumpy().round(4)
+    >>> scores = mx.nd.array([[0], [2]])
+    >>> mx.gluon.loss.LogisticLoss()(scores, mx.nd.array([[1], [-1]])).asnumpy().round(4)
+    array([0.6931, 2.1269], dtype=float32)
+    >>> mx.gluon.loss.LogisticLoss(label_format="binary")(scores, mx.nd.array([[1], [0]])).asnumpy().round(4)
     array([0.6931, 2.1269], dtype=float32)
     """
 
@@ -509,31 +656,44 @@ class LogisticLoss(Loss):
 
 
 class TripletLoss(Loss):
-    """Triplet loss: L = max(0, margin + sum((pred - positive)² - (pred - negative)²)).
+    """Triplet loss: L = max(0, margin + Σ (pred - positive)² - Σ (pred - negative)²), with sums over each sample.
 
-    The sum runs over all axes but the first.
+    It trains embeddings: a sample comes nearer to another of its class (`positive`) than to one of another class
+    (`negative`), by at least the margin.
 
     Parameters
     ----------
     margin : float, default 1
-        How much nearer the positive example must be than the negative one.
-    weight : float or None
+        How much smaller the squared distance to the positive sample must be.
+    weight : float or None, default None
         Factor of the loss of every sample; None means 1.
     batch_axis : int, default 0
-        The axis of the samples; the loss is averaged over all other axes.
+        The axis of the samples.
 
-    Inputs: `pred`, `positive` and `negative` of the same number of elements.
+    Inputs
+    ------
+    pred : NDArray or Symbol, shape (N, ...)
+        Embeddings of the samples (the anchors).
+    positive, negative : NDArray or Symbol
+        Embeddings of samples of the same and of another class, with as many elements as `pred`.
 
     Returns
     -------
     NDArray or Symbol
-        The loss of each sample, of shape (N,).
+        The loss of each triplet, of shape (N,).
+
+    Notes
+    -----
+    Distances are summed, not averaged: the margin has to fit the number of elements and their size. Normalize the
+    embeddings (`nd.L2Normalization`), then squared distances lie between 0 and 4.
 
     Examples
     --------
-    >>> x = mx.nd.array([[0, 0]])
-    >>> mx.gluon.loss.TripletLoss()(x, mx.nd.array([[1, 0]]), mx.nd.array([[0, 1]])).asnumpy()
-    array([1.], dtype=float32)
+    >>> anchor, near, far = mx.nd.array([[0, 0]]), mx.nd.array([[1, 0]]), mx.nd.array([[0, 3]])
+    >>> mx.gluon.loss.TripletLoss()(anchor, near, far).asnumpy()  # 1 + 1 - 9 is below 0
+    array([0.], dtype=float32)
+    >>> mx.gluon.loss.TripletLoss(margin=10)(anchor, near, far).asnumpy()
+    array([2.], dtype=float32)
     """
 
     def __init__(self, margin=1, weight=None, batch_axis=0, **kwargs):
@@ -548,31 +708,52 @@ class TripletLoss(Loss):
 
 
 class PoissonNLLLoss(Loss):
-    """Negative log likelihood of counts under a Poisson distribution: exp(pred) - label · pred.
+    """Negative log-likelihood of counts under a Poisson distribution: mean(exp(pred) - label · pred).
 
-    With `from_logits=False` the prediction is the rate itself: pred - label · log(pred + epsilon). The result is the
-    mean over the whole batch: a single number, not one for each sample.
+    For labels that count events: visits, purchases, photons. The prediction is the logarithm of the expected count, so
+    that it may have any sign. With `from_logits=False` it is the expected count itself: pred - label · log(pred +
+    epsilon).
 
     Parameters
     ----------
-    weight : float or None
+    weight : float or None, default None
         Factor of the loss; None means 1.
     from_logits : bool, default True
-        Whether `pred` is the logarithm of the rate.
+        Whether `pred` is the logarithm of the expected count.
     batch_axis : int, default 0
-        The axis of the samples.
+        The axis of the samples; not used, since the result is the mean over all axes.
     compute_full : bool, default False
-        Whether to add Stirling's approximation of log(label!) for labels above 1.
+        Whether to add Stirling's approximation of log(label!) for labels above 1. It does not change gradients, but
+        makes losses comparable between data sets.
+
+    Inputs
+    ------
+    pred : NDArray or Symbol, shape (N, ...)
+        The predictions.
+    target : NDArray or Symbol
+        The counts, with as many elements as `pred`, to which they are reshaped.
+    sample_weight : NDArray or Symbol, optional
+        Factors that broadcast against the loss of each element.
+    epsilon : float, default 1e-8
+        Added to the expected count before its logarithm is taken.
 
     Returns
     -------
     NDArray or Symbol
-        The mean loss, of shape (1,).
+        The mean loss of the batch, of shape (1,).
+
+    Notes
+    -----
+    As in MXNet, this loss is one number for the whole batch, where the others give one for each sample: call
+    `trainer.step(1)` after it, because the mean is already taken.
 
     Examples
     --------
-    >>> mx.gluon.loss.PoissonNLLLoss()(mx.nd.array([[0], [1]]), mx.nd.array([[1], [2]])).asnumpy().round(4)
+    >>> loss = mx.gluon.loss.PoissonNLLLoss()
+    >>> loss(mx.nd.array([[0], [1]]), mx.nd.array([[1], [2]])).asnumpy().round(4)  # (1 - 0 + e - 2) / 2
     array([0.8591], dtype=float32)
+    >>> loss(mx.nd.array([3]).log(), mx.nd.array([3])).asnumpy().round(4)  # smallest where exp(pred) is the label
+    array([-0.2958], dtype=float32)
     """
 
     def __init__(self, weight=None, from_logits=True, batch_axis=0, compute_full=False, **kwargs):
@@ -590,29 +771,40 @@ class PoissonNLLLoss(Loss):
 
 
 class CosineEmbeddingLoss(Loss):
-    """1 - cos(x1, x2) for pairs with label 1, and max(0, cos(x1, x2) - margin) for pairs with label -1.
+    """Loss of pairs of vectors: 1 - cos(x1, x2) for label 1, and max(0, cos(x1, x2) - margin) for label -1.
+
+    It turns vectors that belong together into the same direction, and others away from each other; lengths do not
+    count.
 
     Parameters
     ----------
-    weight : float or None
-        Factor of the loss of every sample; None means 1.
+    weight : float or None, default None
+        Factor of the loss of every pair; None means 1.
     batch_axis : int, default 0
-        The axis of the samples.
+        The axis of the pairs; not used.
     margin : float, default 0
-        The largest cosine that a pair with label -1 may have without a loss.
+        The largest cosine that a pair with label -1 may have without a loss, from -1 to 1; 0 to 0.5 is usual.
 
-    Inputs: `input1` and `input2` of shape (N, features), `label` of shape (N,).
+    Inputs
+    ------
+    input1, input2 : NDArray or Symbol, shape (N, features)
+        The vectors.
+    label : NDArray or Symbol, shape (N,)
+        1 for pairs that belong together, -1 for others. Pairs with another label have no loss.
+    sample_weight : NDArray or Symbol, optional
+        Factors that broadcast against the loss, for example of shape (N, 1).
 
     Returns
     -------
     NDArray or Symbol
-        The loss of each sample.
+        The loss of each pair, of shape (N, 1), where most losses have shape (N,).
 
     Examples
     --------
-    >>> x, y = mx.nd.array([[1, 0], [1, 0]]), mx.nd.array([[0, 1], [1, 0]])
-    >>> mx.gluon.loss.CosineEmbeddingLoss()(x, y, mx.nd.array([1, -1])).asnumpy().round(4)
-    array([[1.],
+    >>> x, y = mx.nd.array([[1, 0], [1, 0], [1, 0]]), mx.nd.array([[5, 0], [0, 1], [5, 0]])
+    >>> mx.gluon.loss.CosineEmbeddingLoss()(x, y, mx.nd.array([1, 1, -1])).asnumpy()
+    array([[0.],
+           [1.],
            [1.]], dtype=float32)
     """
 
@@ -635,31 +827,41 @@ class CosineEmbeddingLoss(Loss):
 
 
 class SDMLLoss(Loss):
-    """Smoothed deep metric learning: row i of one batch should be nearest to row i of the other.
+    """Smoothed deep metric learning: row i of one batch should be nearer to row i of the other than to any other row.
 
-    The loss is the KL divergence between softmax(-squared distances) and smoothed one-hot labels.
+    The loss is the KL divergence between softmax(-squared distances) of each row and labels that are smoothed one-hot
+    vectors. The other rows of the batch serve as negative samples, so none have to be chosen (Bonadiman et al., 2019).
 
     Parameters
     ----------
     smoothing_parameter : float, default 0.3
-        The probability that is spread over the rows which do not belong together.
-    weight : float or None
-        Factor of the loss of every sample; None means 1.
+        The probability that the labels spread over the rows which do not belong together.
+    weight : float or None, default 1.0
+        Accepted and not used, as in MXNet.
     batch_axis : int, default 0
-        The axis of the samples; the loss is averaged over all other axes.
+        The axis of the samples; not used.
 
-    Inputs: `x1` and `x2` of shape (N, features).
+    Inputs
+    ------
+    x1, x2 : NDArray, shape (N, features)
+        Embeddings; rows of the same number belong together.
 
     Returns
     -------
-    NDArray or Symbol
+    NDArray
         The loss of each row, of shape (N,).
+
+    Notes
+    -----
+    The batch needs at least two rows. The loss cannot be hybridized, since it reads the shape of its inputs.
 
     Examples
     --------
     >>> x = mx.nd.array([[0, 0], [2, 2]])
-    >>> mx.gluon.loss.SDMLLoss()(x, x).asnumpy().round(4)
-    array([1.7895, 1.7895], dtype=float32)
+    >>> mx.gluon.loss.SDMLLoss()(x, x[::-1]).asnumpy().round(2)  # the nearest row is the wrong one
+    array([4.99, 4.99], dtype=float32)
+    >>> mx.gluon.loss.SDMLLoss()(x, x + mx.nd.array([[0.5, 0], [0, -0.5]])).asnumpy().round(2)
+    array([1.19, 1.19], dtype=float32)
     """
 
     def __init__(self, smoothing_parameter=0.3, weight=1.0, batch_axis=0, **kwargs):

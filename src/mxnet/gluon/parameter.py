@@ -5,7 +5,8 @@ from ..context import Context, cpu  # noqa: F401
 from ..ndarray import NDArray
 from ..symbol import Symbol
 from ..util import is_np_array, is_np_shape  # noqa: F401
-from ._parameter import Constant, DeferredInitializationError, Parameter
+from ._constant import Constant
+from ._parameter import DeferredInitializationError, Parameter
 from ._parameter_dict import ParameterDict
 from .utils import shape_is_known  # noqa: F401
 

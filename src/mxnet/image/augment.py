@@ -88,34 +88,36 @@ class _Chain(Augmenter):
 
 
 class SequentialAug(_Chain):
-    """Several augmenters in order.
+    """Applies augmenters one after the other.
 
     Parameters
     ----------
     ts : list of Augmenter
-        Augmenters.
+        The augmenters, in the order of their application.
 
     Examples
     --------
-    >>> image = mx.nd.ones((8, 12, 3))
-    >>> mx.image.SequentialAug([mx.image.ResizeAug(4), mx.image.CastAug("uint8")])(image).shape
-    (4, 6, 3)
+    >>> both = mx.image.SequentialAug([mx.image.CenterCropAug((4, 4)), mx.image.ResizeAug(2)])
+    >>> both(mx.nd.ones((8, 12, 3))).shape
+    (2, 2, 3)
     """
 
 
 class RandomOrderAug(_Chain):
-    """Several augmenters in another random order for each image.
+    """Applies several augmenters, in another random order for each image.
 
     Parameters
     ----------
     ts : list of Augmenter
-        Augmenters.
+        The augmenters. The list itself is shuffled.
 
     Examples
     --------
-    >>> image = mx.nd.ones((8, 12, 3))
-    >>> mx.image.RandomOrderAug([mx.image.ResizeAug(4), mx.image.HorizontalFlipAug(0.5)])(image).shape
-    (4, 6, 3)
+    >>> import random
+    >>> random.seed(2)
+    >>> both = mx.image.RandomOrderAug([mx.image.CenterCropAug((4, 4)), mx.image.ResizeAug(2)])
+    >>> [both(mx.nd.ones((8, 12, 3))).shape for _ in range(2)]
+    [(4, 4, 3), (2, 2, 3)]
     """
 
     def __call__(self, src):
@@ -133,19 +135,18 @@ class _Sized(Augmenter):
 
 
 class ResizeAug(_Sized):
-    """Resizes the image so that its shorter edge has a given length.
+    """Resizes the shorter side of the image to `size`, the longer one keeps the ratio.
 
     Parameters
     ----------
     size : int
-        Length of the shorter edge.
-    interp : int
+        The new length of the shorter side.
+    interp : int, default 2
         Interpolation, as for :func:`mxnet.image.imresize`.
 
     Examples
     --------
-    >>> image = mx.nd.ones((8, 12, 3))
-    >>> mx.image.ResizeAug(4)(image).shape
+    >>> mx.image.ResizeAug(4)(mx.nd.ones((8, 12, 3))).shape
     (4, 6, 3)
     """
 
@@ -176,20 +177,22 @@ class ForceResizeAug(_Sized):
 
 
 class RandomCropAug(_Sized):
-    """Crops the image at a random position; a smaller image is enlarged.
+    """Crops the image at a random position; of a smaller image the largest part of this aspect ratio is enlarged.
 
     Parameters
     ----------
-    size : int or (int, int)
-        Width and height.
-    interp : int
+    size : (int, int)
+        Width and height of the result, in this order.
+    interp : int, default 2
         Interpolation, as for :func:`mxnet.image.imresize`.
 
     Examples
     --------
-    >>> image = mx.nd.ones((8, 12, 3))
-    >>> mx.image.RandomCropAug((4, 6))(image).shape
-    (6, 4, 3)
+    >>> import random
+    >>> random.seed(1)
+    >>> image = mx.nd.arange(12).reshape((2, 6, 1))
+    >>> [mx.image.RandomCropAug((3, 1))(image).asnumpy().ravel().tolist() for _ in range(3)]
+    [[1.0, 2.0, 3.0], [2.0, 3.0, 4.0], [9.0, 10.0, 11.0]]
     """
 
     def __call__(self, src):
@@ -197,19 +200,21 @@ class RandomCropAug(_Sized):
 
 
 class CenterCropAug(_Sized):
-    """Crops the image at its centre; a smaller image is enlarged.
+    """Crops the middle of the image; of a smaller image the largest centred part of this aspect ratio is enlarged.
 
     Parameters
     ----------
-    size : int or (int, int)
-        Width and height.
-    interp : int
+    size : (int, int)
+        Width and height of the result, in this order.
+    interp : int, default 2
         Interpolation, as for :func:`mxnet.image.imresize`.
 
     Examples
     --------
-    >>> image = mx.nd.ones((8, 12, 3))
-    >>> mx.image.CenterCropAug((4, 6))(image).shape
+    >>> image = mx.nd.arange(12).reshape((2, 6, 1))
+    >>> mx.image.CenterCropAug((2, 1))(image)[:, :, 0].asnumpy()
+    array([[2., 3.]], dtype=float32)
+    >>> mx.image.CenterCropAug((4, 6))(mx.nd.ones((8, 12, 3))).shape
     (6, 4, 3)
     """
 
@@ -218,24 +223,31 @@ class CenterCropAug(_Sized):
 
 
 class RandomSizedCropAug(Augmenter):
-    """Crops a part of random area and aspect ratio and resizes it.
+    """Crops a rectangle of random position, area and aspect ratio and resizes it to `size`: the usual one for ImageNet.
 
     Parameters
     ----------
     size : (int, int)
-        Width and height of the result.
+        Width and height of the result, in this order.
     area : float or (float, float)
-        Least, or least and largest, share of the image's area.
+        The range of the area, as a part of the image; one number means from it to 1.
     ratio : (float, float)
-        Least and largest aspect ratio, width / height.
-    interp : int
+        The range of the aspect ratio, width divided by height.
+    interp : int, default 2
         Interpolation, as for :func:`mxnet.image.imresize`.
+    **kwargs
+        `min_area`, the old name of `area`.
 
     Examples
     --------
-    >>> image = mx.nd.ones((8, 12, 3))
-    >>> mx.image.RandomSizedCropAug((4, 4), 0.5, (3 / 4, 4 / 3))(image).shape
-    (4, 4, 3)
+    >>> import random
+    >>> random.seed(1)
+    >>> crop = mx.image.RandomSizedCropAug((2, 2), area=(0.1, 0.3), ratio=(0.75, 1.33), interp=1)
+    >>> image = mx.nd.arange(64).reshape((8, 8, 1))  # pixels are numbered by rows: each call sees another part
+    >>> for _ in range(2):
+    ...     print(crop(image)[:, :, 0].asnumpy().round().tolist())
+    [[18.0, 20.0], [30.0, 32.0]]
+    [[45.0, 47.0], [57.0, 59.0]]
     """
 
     def __init__(self, size, area, ratio, interp=2, **kwargs):
@@ -254,18 +266,27 @@ class RandomSizedCropAug(Augmenter):
 
 
 class BrightnessJitterAug(Augmenter):
-    """Multiplies the image, in place, by a random factor from 1 - brightness to 1 + brightness.
+    """Multiplies the image by a random factor from 1 - brightness to 1 + brightness.
 
     Parameters
     ----------
     brightness : float
-        Largest change.
+        The greatest relative change: 0.5 draws factors from 0.5 to 1.5.
+
+    Notes
+    -----
+    The image is changed in place, like by the other colour augmenters of this module: pass a copy to keep the original.
+    It should be float32 (`CastAug`), and the result may exceed 255. Numbers come from Python's `random`.
 
     Examples
     --------
-    >>> image = mx.nd.ones((8, 12, 3))
-    >>> bool(abs(mx.image.BrightnessJitterAug(0.1)(image) - 1).max().asscalar() <= 0.1001)
-    True
+    >>> import random
+    >>> random.seed(1)
+    >>> image = mx.nd.array([[[100.0, 100.0, 200.0]]])
+    >>> mx.image.BrightnessJitterAug(0.5)(image)[0, 0].asnumpy().round(1)
+    array([ 63.4,  63.4, 126.9], dtype=float32)
+    >>> image[0, 0].asnumpy().round(1)  # in place
+    array([ 63.4,  63.4, 126.9], dtype=float32)
     """
 
     def __init__(self, brightness):
@@ -298,18 +319,27 @@ class _GrayJitter(Augmenter):
 
 
 class ContrastJitterAug(_GrayJitter):
-    """Moves the image, in place, towards its mean gray or away from it.
+    """Moves the image towards its mean grey, or away from it, by a random factor a from 1 - contrast to 1 + contrast.
+
+    The result is a·x + (1 - a)·m, where m is the mean of the grey image (0.299 R + 0.587 G + 0.114 B).
 
     Parameters
     ----------
     contrast : float
-        Largest change of the contrast.
+        The greatest relative change.
+
+    Notes
+    -----
+    The image, of type float32, is changed in place.
 
     Examples
     --------
-    >>> image = mx.nd.ones((8, 12, 3))
-    >>> mx.image.ContrastJitterAug(0.1)(image).shape
-    (8, 12, 3)
+    >>> import random
+    >>> random.seed(1)
+    >>> image = mx.nd.array([[[50, 50, 50], [150, 150, 150]]])  # mean grey 100
+    >>> mx.image.ContrastJitterAug(0.5)(image)[0].asnumpy().round(1)
+    array([[ 68.3,  68.3,  68.3],
+           [131.7, 131.7, 131.7]], dtype=float32)
     """
 
     def __init__(self, contrast):
@@ -321,18 +351,28 @@ class ContrastJitterAug(_GrayJitter):
 
 
 class SaturationJitterAug(_GrayJitter):
-    """Moves each pixel, in place, towards its gray or away from it.
+    """Moves each pixel towards its grey value, or away from it, by a random factor.
+
+    The factor a is drawn from 1 - saturation to 1 + saturation, and the result is a·x + (1 - a)·g, where
+    g = 0.299 R + 0.587 G + 0.114 B.
 
     Parameters
     ----------
     saturation : float
-        Largest change of the saturation.
+        The greatest relative change.
+
+    Notes
+    -----
+    The image, of type float32, is changed in place.
 
     Examples
     --------
-    >>> image = mx.nd.ones((8, 12, 3))
-    >>> mx.image.SaturationJitterAug(0.1)(image).shape
-    (8, 12, 3)
+    >>> import random
+    >>> random.seed(1)
+    >>> image = mx.nd.array([[[200, 0, 0], [70, 70, 70]]])  # red, and a grey that cannot change
+    >>> mx.image.SaturationJitterAug(0.5)(image)[0].asnumpy().round(1)
+    array([[148.7,  21.9,  21.9],
+           [ 70. ,  70. ,  70. ]], dtype=float32)
     """
 
     def __init__(self, saturation):
@@ -344,18 +384,20 @@ class SaturationJitterAug(_GrayJitter):
 
 
 class HueJitterAug(Augmenter):
-    """Rotates the hue in the YIQ colour space by a random angle.
+    """Changes the hue: rotates the colours about the grey axis of the YIQ colour space by a random angle.
 
     Parameters
     ----------
     hue : float
-        Largest angle, in half turns.
+        The greatest angle, in half turns: 0.1 means at most 18 degrees, 1 any colour.
 
     Examples
     --------
-    >>> image = mx.nd.ones((8, 12, 3))
-    >>> mx.image.HueJitterAug(0.1)(image).shape
-    (8, 12, 3)
+    >>> import random
+    >>> random.seed(1)
+    >>> image = mx.nd.array([[[200.0, 0.0, 0.0], [70.0, 70.0, 70.0]]])  # red, and a grey that cannot change
+    >>> mx.image.HueJitterAug(0.5)(image)[0].asnumpy().round(0).tolist()
+    [[86.0, 95.0, -193.0], [70.0, 70.0, 70.0]]
     """
 
     def __init__(self, hue):
@@ -372,18 +414,28 @@ class HueJitterAug(Augmenter):
 
 
 class ColorJitterAug(RandomOrderAug):
-    """Changes brightness, contrast and saturation in a random order; 0 leaves one out.
+    """Changes brightness, contrast and saturation by random factors, in a random order.
 
     Parameters
     ----------
-    brightness, contrast, saturation : float
-        Largest change of each.
+    brightness : float
+        The greatest relative change of the brightness; 0 leaves it.
+    contrast : float
+        The greatest relative change of the contrast; 0 leaves it.
+    saturation : float
+        The greatest relative change of the saturation; 0 leaves it.
+
+    Notes
+    -----
+    The image, of type float32, is changed in place.
 
     Examples
     --------
-    >>> image = mx.nd.ones((8, 12, 3))
-    >>> mx.image.ColorJitterAug(0.1, 0.1, 0.1)(image).shape
-    (8, 12, 3)
+    >>> import random
+    >>> random.seed(1)
+    >>> jitter = mx.image.ColorJitterAug(0.3, 0.3, 0.3)
+    >>> [jitter(mx.nd.array([[[200.0, 50.0, 0.0]]]))[0, 0].asnumpy().round().tolist() for _ in range(3)]
+    [[178.0, 54.0, 13.0], [134.0, 39.0, 7.0], [256.0, 49.0, -20.0]]
     """
 
     def __init__(self, brightness, contrast, saturation):
@@ -392,20 +444,29 @@ class ColorJitterAug(RandomOrderAug):
 
 
 class LightingAug(Augmenter):
-    """Adds AlexNet's lighting noise along the principal axes of colour, in place.
+    """Adds AlexNet's lighting noise: one random shift along the principal axes of colour, the same for all pixels.
 
     Parameters
     ----------
     alphastd : float
-        Standard deviation of the noise.
-    eigval, eigvec : numpy.ndarray
-        Eigenvalues, shape (3,), and eigenvectors, shape (3, 3), of the colours' covariance.
+        Standard deviation of the three random factors; AlexNet used 0.1.
+    eigval : numpy.ndarray, shape (3,)
+        Eigenvalues of the covariance of the colours.
+    eigvec : numpy.ndarray, shape (3, 3)
+        Its eigenvectors, one in each column.
+
+    Notes
+    -----
+    The image, of type float32, is changed in place. `CreateAugmenter(pca_noise=0.1)` uses the axes of ImageNet. The
+    factors come from NumPy's global stream (`np.random.seed`).
 
     Examples
     --------
-    >>> image = mx.nd.ones((8, 12, 3))
-    >>> mx.image.LightingAug(0.1, np.ones(3), np.eye(3))(image).shape
-    (8, 12, 3)
+    >>> np.random.seed(1)
+    >>> image = mx.nd.array([[[200.0, 0.0, 0.0], [0.0, 0.0, 0.0]]])
+    >>> mx.image.LightingAug(0.1, np.array([50.0, 5.0, 1.0]), np.eye(3))(image)[0].asnumpy().round(1)
+    array([[ 2.081e+02, -3.000e-01, -1.000e-01],
+           [ 8.100e+00, -3.000e-01, -1.000e-01]], dtype=float32)
     """
 
     def __init__(self, alphastd, eigval, eigvec):
@@ -421,18 +482,21 @@ class LightingAug(Augmenter):
 
 
 class ColorNormalizeAug(Augmenter):
-    """Subtracts a mean and divides by a standard deviation.
+    """(image - mean) / std, for each channel.
 
     Parameters
     ----------
-    mean, std : NDArray, numpy.ndarray or None
-        Values for each channel; None leaves the step out.
+    mean : NDArray, numpy.ndarray or None
+        One value for each channel, in the unit of the image (0 to 255); None subtracts nothing.
+    std : NDArray, numpy.ndarray or None
+        One value for each channel; None divides by nothing.
 
     Examples
     --------
-    >>> image = mx.nd.ones((1, 1, 3))
-    >>> mx.image.ColorNormalizeAug(np.ones(3), np.ones(3))(image).asnumpy().ravel()
-    array([0., 0., 0.], dtype=float32)
+    >>> image = mx.nd.array([[[124.0, 117.0, 104.0]]])
+    >>> mean, std = np.array([124.0, 116.0, 104.0]), np.array([58.0, 50.0, 57.0])
+    >>> mx.image.ColorNormalizeAug(mean, std)(image).asnumpy().ravel()
+    array([0.  , 0.02, 0.  ], dtype=float32)
     """
 
     def __init__(self, mean, std):
@@ -444,18 +508,20 @@ class ColorNormalizeAug(Augmenter):
 
 
 class RandomGrayAug(Augmenter):
-    """Converts to gray, in three equal channels, with probability `p`.
+    """Converts to grey, in three equal channels, with probability `p`.
+
+    Grey is 0.21 R + 0.72 G + 0.07 B here, with other weights than in the contrast and saturation augmenters, as in
+    MXNet.
 
     Parameters
     ----------
     p : float
-        Probability.
+        The probability.
 
     Examples
     --------
-    >>> image = mx.nd.ones((8, 12, 3))
-    >>> mx.image.RandomGrayAug(1)(image).shape
-    (8, 12, 3)
+    >>> mx.image.RandomGrayAug(1)(mx.nd.array([[[200.0, 100.0, 0.0]]])).asnumpy().ravel()
+    array([114., 114., 114.], dtype=float32)
     """
 
     def __init__(self, p):
@@ -473,13 +539,13 @@ class HorizontalFlipAug(Augmenter):
     Parameters
     ----------
     p : float
-        Probability.
+        The probability: 0.5 mirrors every other image, 1 all.
 
     Examples
     --------
-    >>> image = mx.nd.arange(2).reshape((1, 2, 1))
+    >>> image = mx.nd.array([[[1], [2], [3]]])
     >>> mx.image.HorizontalFlipAug(1)(image).asnumpy().ravel()
-    array([1., 0.], dtype=float32)
+    array([3., 2., 1.], dtype=float32)
     """
 
     def __init__(self, p):
@@ -493,15 +559,19 @@ class HorizontalFlipAug(Augmenter):
 class CastAug(Augmenter):
     """Converts the elements to another type.
 
+    Colour augmenters compute with fractions, so `CreateAugmenter` puts it before them, after the crops, which are
+    faster with bytes.
+
     Parameters
     ----------
-    typ : str
-        Type.
+    typ : str, default 'float32'
+        The new type.
 
     Examples
     --------
-    >>> mx.image.CastAug("uint8")(mx.nd.ones((1, 1, 3))).dtype
-    <class 'numpy.uint8'>
+    >>> image = mx.nd.array([[[0, 128, 255]]], dtype="uint8")
+    >>> mx.image.CastAug()(image).asnumpy()
+    array([[[  0., 128., 255.]]], dtype=float32)
     """
 
     def __init__(self, typ="float32"):

@@ -142,6 +142,7 @@ class ImageRecords:
             p.preprocess_threads,
             p.prefetch_buffer,
             p.on_error,
+            self._chunk or self._single,
         )
 
     def _varies(self):

@@ -100,8 +100,9 @@ class Batches:
     def state_dict(self):
         """Where it is: the engine as it was before this epoch was shuffled, and how far the epoch has been cut."""
         if self._epoch is None:
-            return {"engine": self._order.get_state(), "ended": self._ended, "epoch": None}
-        return {"engine": self._origin, "ended": self._ended, "epoch": (self._cursor, self._row)}
+            return {"engine": self._order.get_state(), "ended": self._ended, "epoch": None, "epochs": self._epochs}
+        place = self._cursor, self._row
+        return {"engine": self._origin, "ended": self._ended, "epoch": place, "epochs": self._epochs}
 
     def load_state_dict(self, state):
         """Continue from what `state_dict` returned."""
@@ -110,6 +111,7 @@ class Batches:
         if state["epoch"] is not None:
             self._begin(0)
             self._cursor, self._row = state["epoch"]
+        self._epochs = state.get("epochs", self._epochs)  # checkpoints of earlier versions do not have it
 
     def _begin(self, row):
         self._origin = self._order.get_state()

@@ -1,6 +1,7 @@
 """The parameters of MXNet's native iterators: names, types, defaults, and how they are read from keywords."""
 
 import inspect
+from difflib import get_close_matches
 from typing import Literal
 
 from .._core.attrs import Floats, attribute
@@ -19,7 +20,11 @@ class Parameters:
             if name in keywords:
                 value = entry.parse(keywords[name], iterator)
             elif entry.required:
-                raise MXNetError(f"Required parameter {name} of {entry.kind} is not presented, in operator {iterator}")
+                near = get_close_matches(name, keywords, 1)
+                hint = f". There is no parameter {near[0]}: did you mean {name}?" if near else ""
+                raise MXNetError(
+                    f"Required parameter {name} of {entry.kind} is not presented, in operator {iterator}{hint}"
+                )
             else:
                 value = entry.default
             setattr(self, name, value)

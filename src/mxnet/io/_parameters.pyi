@@ -9,6 +9,7 @@ from typing_extensions import Self
 import numpy
 
 import inspect
+from difflib import get_close_matches
 from typing import Literal
 from .._core.attrs import Floats as Floats
 from .._core.attrs import attribute as attribute

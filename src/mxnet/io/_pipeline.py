@@ -22,6 +22,7 @@ class Batch:
         self.pad = pad
         self.tasks = []
         self.failed = []
+        self.drawn = None  # where the stream of a single thread is after this batch
 
     def wait(self):
         for task in self.tasks:
@@ -42,10 +43,11 @@ class Batch:
 class Pipeline:
     """Calls `fill(place, serial, arrays, row)` for each row of each batch, `ahead` batches early.
 
-    `serial` counts all rows ever started, so that random choices do not depend on which thread makes them.
+    `serial` counts all rows ever started, so that random choices do not depend on which thread makes them. A single
+    thread may draw from one `stream` instead (`get_state`, `set_state`), which is then part of the position.
     """
 
-    def __init__(self, batches, shapes, fill, describe, threads, ahead, on_error="raise"):
+    def __init__(self, batches, shapes, fill, describe, threads, ahead, on_error="raise", stream=None):
         self._batches = batches
         self._shapes = shapes
         self._fill = fill
@@ -53,6 +55,7 @@ class Pipeline:
         self._threads = max(1, threads)
         self._ahead = max(1, ahead)
         self._on_error = on_error
+        self._stream = stream
         self._pending = collections.deque()
         self._owner = None
         self._serial = 0
@@ -64,6 +67,8 @@ class Pipeline:
 
     def state_dict(self):
         """Where it is for whoever takes its batches: those made ahead are not counted."""
+        if self._stream is not None and "stream" not in self._done:
+            self._done = {**self._done, "stream": self.run(self._stream.get_state)}
         return self._done
 
     def load_state_dict(self, state):
@@ -71,6 +76,8 @@ class Pipeline:
         self._drop()
         self._batches.load_state_dict(state["batches"])
         self._serial, self._done = state["serial"], state
+        if self._stream is not None and "stream" in state:
+            self.run(self._stream.set_state, state["stream"])
 
     def _pool(self):
         """Threads do not survive a fork: the child process starts its own."""
@@ -88,9 +95,9 @@ class Pipeline:
         self._drop()
         self.fresh = True
 
-    def run(self, work):
-        """Let a thread do something after what it has begun."""
-        self._pool().submit(work).result()
+    def run(self, work, *arguments):
+        """What a thread returns that does this after what it has begun."""
+        return self._pool().submit(work, *arguments).result()
 
     def _drop(self):
         for batch, _ in self._pending:
@@ -112,7 +119,10 @@ class Pipeline:
             self.fresh = batch is None
             if batch is None:
                 return None
-            if batch.wait().arrays is not None:
+            batch.wait()
+            if self._stream is not None:
+                self._done["stream"] = batch.drawn
+            if batch.arrays is not None:
                 return batch
 
     def _start(self, pool):
@@ -127,8 +137,13 @@ class Pipeline:
         for first in range(0, len(places), _SLICE):
             part = places[first : first + _SLICE]
             batch.tasks.append(pool.submit(self._work, batch, part, first, self._serial))
+        if self._stream is not None:
+            batch.tasks.append(pool.submit(self._mark, batch))
         self._serial += len(places)
         return batch
+
+    def _mark(self, batch):
+        batch.drawn = self._stream.get_state()
 
     def _work(self, batch, part, first, serial):
         for row, place in enumerate(part, first):

@@ -5,6 +5,7 @@ import warnings
 from .._core.advice.constructors import suggestion
 from ..base import c_array, c_array_buf, c_handle_array, c_str, c_str_array, check_call  # noqa: F401 - shown here
 from ..ndarray import NDArray
+from ..registry import _add_class
 
 __all__ = ["create", "KVStoreBase"]
 
@@ -212,17 +213,7 @@ class KVStoreBase:
         >>> mx.kv.create("single").type
         'single'
         """
-        assert isinstance(klass, type)
-        name = klass.__name__.lower()
-        known = KVStoreBase.kv_registry.get(name)
-        if known is not None:
-            warnings.warn(
-                f"WARNING: New kvstore {klass.__module__}.{klass.__name__} is overriding existing kvstore "
-                f"{known.__module__}.{known.__name__}",
-                stacklevel=2,
-            )
-        KVStoreBase.kv_registry[name] = klass
-        return klass
+        return _add_class(KVStoreBase.kv_registry, klass, "kvstore")
 
 
 def as_list(value):

@@ -18,6 +18,7 @@ from ..base import c_str as c_str
 from ..base import c_str_array as c_str_array
 from ..base import check_call as check_call
 from ..ndarray import NDArray as NDArray
+from ..registry import _add_class as _add_class
 
 class KVStoreBase:
     OPTIMIZER: str

@@ -7,10 +7,12 @@ import torch
 from .. import optimizer as opt
 from .._core.errors import MXNetError
 from .._core.modes import MODES
+from .._device import late
 from .._device.errors import tells_exhaustion
 from .._formats.atomic import atomic_write
 from ..base import c_str, check_call, py_str  # noqa: F401 - MXNet shows them here
 from ..ndarray import NDArray
+from ..ndarray._sparse.invoke import retained
 from ..ndarray.ndarray import wrap
 from ..optimizer import state_files
 from .base import KVStoreBase
@@ -281,12 +283,14 @@ class KVStore(KVStoreBase):
                 f"and out is {array.stype}; use pull for dense arrays"
             )
         rows = torch.unique(ids.as_in_context(held.context)._t.flatten().long())
-        if len(rows) and not 0 <= rows[0] <= rows[-1] < held.shape[0]:
+        if not rows.is_cpu:
+            rows = late.bounded(rows, held.shape[0], f"row_sparse_pull of key {key}")
+        elif len(rows) and not 0 <= rows[0] <= rows[-1] < held.shape[0]:
             raise MXNetError(
                 f"row_sparse_pull of key {key} asks for rows {rows[0].item()} to {rows[-1].item()}, "
                 f"but the stored value has {held.shape[0]} rows"
             )
-        _overwrite(held.retain(wrap(rows, held.context)), array)
+        _overwrite(retained(held, rows, True), array)
 
     # ------------------------------------------------------------------ sums
     def _reduce(self, key, arrays):

@@ -76,7 +76,7 @@ def ModulatedDeformableConvolution(data: NDArray | None = ..., offset: NDArray |
     ...
 
 def MultiBoxDetection(cls_prob: NDArray | None = ..., loc_pred: NDArray | None = ..., anchor: NDArray | None = ..., clip: bool = ..., threshold: float = ..., background_id: int = ..., nms_threshold: float = ..., force_suppress: bool = ..., variances: float | Sequence[float] = ..., nms_topk: int = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Detections [class, score, left, top, right, bottom] by falling score, suppressed ones with class -1.'
+    'Detections [class, score, left, top, right, bottom] by descending score, suppressed ones with class -1.'
     ...
 
 def MultiBoxPrior(data: NDArray | None = ..., sizes: float | Sequence[float] = ..., ratios: float | Sequence[float] = ..., clip: bool = ..., steps: float | Sequence[float] = ..., offsets: float | Sequence[float] = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
@@ -160,11 +160,11 @@ def box_iou(lhs: NDArray | None = ..., rhs: NDArray | None = ..., format: str = 
     ...
 
 def box_nms(data: NDArray | None = ..., overlap_thresh: float = ..., valid_thresh: float = ..., topk: int = ..., coord_start: int = ..., score_index: int = ..., id_index: int = ..., background_id: int = ..., force_suppress: bool = ..., in_format: str = ..., out_format: str = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Keep boxes by falling score unless a kept one (of the same class) overlaps them; the rest become -1.'
+    'Keep boxes by descending score unless a kept one (of the same class) overlaps them; the rest become -1.'
     ...
 
 def box_non_maximum_suppression(data: NDArray | None = ..., overlap_thresh: float = ..., valid_thresh: float = ..., topk: int = ..., coord_start: int = ..., score_index: int = ..., id_index: int = ..., background_id: int = ..., force_suppress: bool = ..., in_format: str = ..., out_format: str = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Keep boxes by falling score unless a kept one (of the same class) overlaps them; the rest become -1.'
+    'Keep boxes by descending score unless a kept one (of the same class) overlaps them; the rest become -1.'
     ...
 
 def calibrate_entropy(hist: NDArray | None = ..., hist_edges: NDArray | None = ..., num_quantized_bins: int = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> Any:

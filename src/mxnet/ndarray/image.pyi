@@ -61,7 +61,7 @@ def random_lighting(data: NDArray | None = ..., alpha_std: float = ..., out: NDA
     ...
 
 def random_saturation(data: NDArray | None = ..., min_factor: float = ..., max_factor: float = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:
-    'Change the saturation: blend every pixel with its grey by a random factor.'
+    "Change the saturation by a random factor: blend pixels with their grey, in MXNet only its last channel's part."
     ...
 
 def resize(data: NDArray | None = ..., size: int | Sequence[int] = ..., keep_ratio: bool = ..., interp: int = ..., out: NDArray | list[NDArray] | None = ..., name: str | None = ...) -> NDArray:

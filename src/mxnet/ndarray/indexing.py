@@ -305,7 +305,10 @@ def _flip_negative(tensor, entries):
         else:
             changed.append(entry)
         axis += 0 if entry is None else _consumes(entry)
-    return tensor.flip(axes), changed
+    return _flipped(tensor, axes), changed
+
+
+_flipped = tells_exhaustion(torch.flip)
 
 
 def _consumes(entry):

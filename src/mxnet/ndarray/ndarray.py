@@ -1,4 +1,4 @@
-"""`NDArray`: a torch tensor with MXNet's manners."""
+"""`NDArray`: MXNet's array, on a torch tensor."""
 
 import ctypes
 import numbers
@@ -177,7 +177,7 @@ class NDArray(Exchange, Views, NDArrayBase):
         if self.__class__ is NDArray and not observe.watching():
             t = self._t
             if t.dim() == 2 and not t.requires_grad:
-                return wrap(transposed_copy(t), self._ctx.home)
+                return wrap(_transposed(t), self._ctx.home)
         return self.transpose() if self.ndim > 1 else self
 
     @property
@@ -371,7 +371,7 @@ class NDArray(Exchange, Views, NDArrayBase):
         """
         try:
             return self._cast(torch_dtype(dtype), copy)
-        except (RuntimeError, MemoryError) as error:
+        except (RuntimeError, MemoryError, TypeError) as error:
             raise exhaustion(error) from None
 
     def _cast(self, wanted, copy):
@@ -406,7 +406,7 @@ class NDArray(Exchange, Views, NDArrayBase):
         >>> mx.nd.array([[0, 1], [0, 0]]).tostype("csr").stype
         'csr'
         """
-        return self if stype == "default" else _generated_function("cast_storage")(self, stype=stype)
+        return _generated_function("cast_storage")(self, stype=stype)
 
     # ------------------------------------------------------------------ reading and writing parts
     def __getitem__(self, key):
@@ -683,6 +683,9 @@ _new = NDArray.__new__
 set_array_class(NDArray)
 
 
+_transposed = tells_exhaustion(transposed_copy)
+
+
 @tells_exhaustion
 def zeros_like_plain(array):
     """Zeros of the same shape, type and context, outside any graph."""
@@ -697,7 +700,8 @@ def _from_object(value, like):
         array = np.asarray(value)
         if array.dtype == object or isinstance(value, numbers.Number):  # a complex one: all others are no objects
             raise TypeError
-        return uploaded(np.ascontiguousarray(array), like.device).reshape(array.shape)
+        kind = None if like.is_cpu else like.dtype  # half of the bytes of float64, which not every device has
+        return uploaded(np.ascontiguousarray(array), like.device, kind).reshape(array.shape)
     except (TypeError, ValueError):
         raise TypeError(
             f"{NDArray} does not support assignment with non-array-like object {value} of type {type(value)}"

@@ -52,6 +52,10 @@ def concatenate(seq, axis=0, out=None):
     >>> np.concatenate((a, b), axis=None)
     array([1., 2., 3., 4.])
     """
+    if hasattr(axis, "shape"):
+        raise TypeError(
+            "axis must be an int or None, got an array: pass the arrays in one tuple, np.concatenate((a, b))"
+        )
     if axis is None:
         seq, axis = [ravel(a) for a in seq], 0
     return call("_npi_concatenate", *seq, dim=axis, num_args=len(seq), out=out)

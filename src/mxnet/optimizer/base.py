@@ -12,6 +12,7 @@ from ..base import _as_list
 from ..ndarray import NDArray, cast, zeros
 from ..ndarray._dispatch.invoke import plain_tensor
 from ..ndarray.ndarray import wrap
+from ..registry import _add_class
 from ..util import is_np_array
 
 # What is not written into files: where the optimizer meets the program that runs it.
@@ -22,28 +23,38 @@ class Optimizer(ExplainsArguments):
     """Base class of optimizers. Subclasses define `create_state(index, weight)` and
     `update(index, weight, grad, state)`.
 
+    Programs seldom call an optimizer themselves: `gluon.Trainer(params, "sgd", {...})` and
+    `Module.fit(optimizer="sgd", optimizer_params={...})` create it from its name and these parameters.
+
     Parameters
     ----------
     rescale_grad : float, default 1.0
-        Factor of the gradients, often 1 / batch_size.
-    param_idx2name : dict, optional
-        Names of the parameters by their index; biases and normalizers are recognized by them.
+        Factor of the gradients. `Trainer.step(n)` and `Module` set it to 1 / batch size, so that the step does not grow
+        with the batch.
+    param_idx2name : dict of int to str, optional
+        Names of the parameters by their index, for `set_lr_mult` and `set_wd_mult`, and to recognize biases.
     wd : float, default 0.0
-        Weight decay.
+        Weight decay: `wd * weight` is added to the gradient, which shrinks weights that the loss does not need.
     clip_gradient : float, optional
-        Gradients are clipped to [-clip_gradient, clip_gradient].
+        Each element of the rescaled gradient is clipped to [-clip_gradient, clip_gradient]; None clips nothing.
     learning_rate : float, optional
         The learning rate; None means that of the scheduler, or 0.01.
     lr_scheduler : LRScheduler, optional
-        The learning rate of each update.
+        Computes the learning rate from the number of updates. A `learning_rate` given beside it becomes its `base_lr`.
     sym : Symbol, optional
-        Its attributes `__lr_mult__` and `__wd_mult__` are used.
+        The network, whose attributes `__lr_mult__` and `__wd_mult__` are used.
     begin_num_update : int, default 0
-        The number of updates that are counted as done.
+        The number of updates that count as done, for the scheduler of a run that continues another.
     multi_precision : bool, default False
-        Whether float16 weights keep a float32 copy.
-    param_dict : dict, optional
-        Parameters by index, for their multipliers.
+        Whether a float16 weight keeps a float32 copy, which is updated in its place.
+    param_dict : dict of int to Parameter, optional
+        Gluon parameters by index; their `lr_mult` and `wd_mult` are used.
+
+    Notes
+    -----
+    The learning rate of one parameter is `learning_rate * lr_mult`, its weight decay `wd * wd_mult`. Module's
+    optimizers know the names of parameters and decay only those that end in `_weight` or `_gamma`. `gluon.Trainer`
+    decays all parameters, biases included, unless `net.collect_params(".*bias").setattr("wd_mult", 0)` says otherwise.
 
     Examples
     --------
@@ -52,9 +63,10 @@ class Optimizer(ExplainsArguments):
     ...         return None
     ...     def update(self, index, weight, grad, state):
     ...         self._update_count(index)
-    ...         weight[:] = weight - self._get_lr(index) * grad
+    ...         weight[:] = weight - self._get_lr(index) * (self.rescale_grad * grad)
     >>> weight = mx.nd.ones((2,))
-    >>> mx.optimizer.get_updater(Descent(learning_rate=0.5))(0, mx.nd.array([1, 2]), weight)
+    >>> update = mx.optimizer.get_updater(Descent(learning_rate=0.5, rescale_grad=0.1))
+    >>> update(0, mx.nd.array([10, 20]), weight)
     >>> weight.asnumpy()
     array([0.5, 0. ], dtype=float32)
     """
@@ -78,16 +90,12 @@ class Optimizer(ExplainsArguments):
         self.lr_scheduler = lr_scheduler
         self.lr = 0.01 if learning_rate is None and lr_scheduler is None else learning_rate
         self._overrule_scheduler(learning_rate)
-        self.wd = wd
-        self.lr_mult = {}
-        self.wd_mult = {}
-        self.begin_num_update = begin_num_update
-        self.num_update = begin_num_update
-        self._all_index_update_counts = {0: {}}
-        self._index_update_count = self._all_index_update_counts[0]
-        self._all_kept = {}
-        self._kept = {}
-        self.clip_gradient = clip_gradient
+        self.wd, self.clip_gradient = wd, clip_gradient
+        self.begin_num_update = self.num_update = begin_num_update
+        self._index_update_count = {}  # updates of each parameter on the current device, and on all of them
+        self._all_index_update_counts = {0: self._index_update_count}
+        self._all_kept, self._kept = {}, {}
+        self.lr_mult, self.wd_mult = {}, {}
         self.multi_precision = multi_precision
         self.aggregate_num = 0
         names = {} if param_idx2name is None else param_idx2name
@@ -133,17 +141,7 @@ class Optimizer(ExplainsArguments):
         >>> type(mx.optimizer.create("still")).__name__
         'Still'
         """
-        assert isinstance(klass, type)
-        name = klass.__name__.lower()
-        known = Optimizer.opt_registry.get(name)
-        if known is not None:
-            warnings.warn(
-                f"WARNING: New optimizer {klass.__module__}.{klass.__name__} is overriding existing optimizer "
-                f"{known.__module__}.{known.__name__}",
-                stacklevel=2,
-            )
-        Optimizer.opt_registry[name] = klass
-        return klass
+        return _add_class(Optimizer.opt_registry, klass, "optimizer")
 
     @staticmethod
     def create_optimizer(name, **kwargs):

@@ -24,6 +24,7 @@ from ..ndarray import cast as cast
 from ..ndarray import zeros as zeros
 from ..ndarray._dispatch.invoke import plain_tensor as plain_tensor
 from ..ndarray.ndarray import wrap as wrap
+from ..registry import _add_class as _add_class
 from ..util import is_np_array as is_np_array
 _TRANSIENT: Any
 
@@ -67,15 +68,15 @@ class Optimizer(ExplainsArguments):
     lr_scheduler: LRScheduler | None
     lr: Any
     wd: float
-    lr_mult: Any
-    wd_mult: Any
+    clip_gradient: Any
     begin_num_update: int
     num_update: int
-    _all_index_update_counts: Any
     _index_update_count: Any
+    _all_index_update_counts: Any
     _all_kept: Any
     _kept: Any
-    clip_gradient: Any
+    lr_mult: Any
+    wd_mult: Any
     multi_precision: bool
     aggregate_num: int
     idx2name: Any

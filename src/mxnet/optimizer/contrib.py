@@ -14,7 +14,31 @@ register = Optimizer.register
 
 @register
 class GroupAdaGrad(MultiTensorOptimizer):
-    """AdaGrad with one learning rate for each row of a matrix, as embeddings like it."""
+    """AdaGrad with one learning rate for each row of a matrix: h += mean(g²) of the row; weight -= lr · g / √(h + eps).
+
+    For the matrix of an embedding this keeps one number a row instead of one for each element, and a row-sparse
+    gradient updates only the rows of the words that occurred.
+
+    Parameters
+    ----------
+    eps : float, default 1e-5
+        Added inside the root, so that the division is safe.
+    **kwargs
+        What every optimizer takes: see `Optimizer`. `wd` must be 0.
+
+    Notes
+    -----
+    Weights must be matrices: use it for the embedding, and another optimizer for the rest of the network.
+
+    Examples
+    --------
+    >>> update = mx.optimizer.get_updater(mx.optimizer.create("groupadagrad", learning_rate=0.1))
+    >>> weight = mx.nd.ones((2, 2))
+    >>> update(0, mx.nd.array([[3.0, 4.0], [0.0, 0.0]]), weight)  # the row's root mean square is √12.5
+    >>> weight.asnumpy().round(4)
+    array([[0.9151, 0.8869],
+           [1.    , 1.    ]], dtype=float32)
+    """
 
     _lazy = True
 

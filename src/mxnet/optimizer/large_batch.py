@@ -18,36 +18,43 @@ WARMUPS = {
 
 @Optimizer.register
 class LBSGD(Optimizer):
-    """SGD for large batches: the gradients of `batch_scale` calls are averaged before one step at a warmed-up rate.
+    """SGD for large batches: gradients of `batch_scale` calls are averaged, and one step is taken at a warmed-up rate.
+
+    During the first `warmup_epochs` the learning rate rises from lr to lr · batch_scale; the step is that of `SGD`. The
+    larger batch is gathered on one device, so that its memory does not limit the size.
 
     Parameters
     ----------
     momentum : float, default 0.0
-        The momentum.
+        The share of the last step that the next one repeats.
     multi_precision : bool, default False
         Whether float16 weights keep a float32 copy.
     warmup_strategy : {'linear', 'power2', 'sqrt', 'lars'}, default 'linear'
-        How the rate rises during the warm-up.
+        How the rate rises. With p = updates / (warmup_epochs · updates_per_epoch) the factor is 1 + (batch_scale - 1) ·
+        p, p² or √p in place of p. 'lars' has no warm-up: the factor is ‖weight‖ / ‖gradient‖, between 0.01 and 100.
     warmup_epochs : int, default 5
         Length of the warm-up in epochs.
     batch_scale : int, default 1
         Number of calls whose gradients are averaged.
     updates_per_epoch : int, default 32
-        Number of updates in an epoch.
+        Number of calls in an epoch.
     begin_epoch : int, default 0
-        The epoch at which training begins.
+        The epoch at which training begins, for a run that continues another.
     num_epochs : int, default 60
-        Number of epochs of the whole training.
+        Number of epochs of the whole training; not used, as in MXNet.
     **kwargs
         What every optimizer takes: see `Optimizer`.
 
     Examples
     --------
-    >>> optimizer = mx.optimizer.LBSGD(learning_rate=0.1)
-    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
-    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
-    >>> weight.asnumpy().round(4)
-    array([0.95, 1.9 ], dtype=float32)
+    >>> optimizer = mx.optimizer.LBSGD(learning_rate=0.1, batch_scale=2, warmup_epochs=0)
+    >>> update = mx.optimizer.get_updater(optimizer)
+    >>> weight = mx.nd.array([1.0])
+    >>> for gradient in (1.0, 3.0):  # nothing in the first call, then 0.1 · 2 · (1 + 3) / 2
+    ...     update(0, mx.nd.array([gradient]), weight)
+    ...     print(weight.asnumpy().round(4))
+    [1.]
+    [0.6]
     """
 
     def __init__(

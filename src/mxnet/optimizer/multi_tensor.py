@@ -64,12 +64,13 @@ def kept_tensors(optimizer, key, arrays):
     return known.tensors
 
 
-def of_one_dtype(optimizer, indices, weights):
-    """Are these dense arrays of one dtype? The update that follows does not compare them again."""
+def of_one_kind(optimizer, indices, weights):
+    """Are these dense arrays of one dtype on one device? The update that follows does not compare them again."""
     if not DENSE.issuperset(map(type, weights)):
         return False
     key = "weight", indices[0]
-    alike = len(layout(kept_tensors(optimizer, key, weights)).dtypes) == 1
+    found = layout(kept_tensors(optimizer, key, weights))
+    alike = len(found.dtypes) == len(found.devices) == 1
     if alike and (known := optimizer._kept.get(key)) is not None:
         known.checked = weights
     return alike
@@ -82,14 +83,17 @@ def forget_checked(optimizer, indices):
 
 
 def _parts(states):
-    """The arrays of all states, a list for each part of a state."""
+    """The arrays of all states, a list for each part that every state has.
+
+    Loaded states may hold the momentum of some parameters, though the optimizer has none now: it is not needed.
+    """
     if DENSE.issuperset(map(type, states)):
         return [states]
     if _TUPLES.issuperset(map(type, states)) and len(set(map(len, states))) == 1:
         parts = list(zip(*states, strict=True))
         if all(DENSE.issuperset(map(type, part)) for part in parts):  # hundreds of them, asked at once
             return parts
-    return list(zip(*map(arrays_of, states), strict=True))
+    return list(zip(*map(arrays_of, states), strict=False))
 
 
 def _tell_shapes(indices, weights, grads):

@@ -34,24 +34,40 @@ class _WithMaster(MultiTensorOptimizer):
 
 @register
 class SGD(_WithMaster):
-    """Stochastic gradient descent: m = momentum · m - lr · (grad + wd · weight); weight += m.
+    """Stochastic gradient descent with momentum: m = momentum · m - lr · (grad + wd · weight); weight += m.
+
+    The momentum is a decaying sum of the past steps: it smooths the noise of single batches, and steps in a constant
+    direction grow up to 1 / (1 - momentum) times as long. 0 gives plain gradient descent.
 
     Parameters
     ----------
     momentum : float, default 0.0
-        The momentum.
+        The share of the last step that the next one repeats, from 0 to below 1; 0.9 is usual.
     lazy_update : bool, default True
-        Whether a row-sparse gradient updates only its own rows.
+        Whether a row-sparse gradient updates only the rows it has. False decays weights and momentum of all rows.
     **kwargs
         What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+        The default learning rate is 0.01.
+
+    Notes
+    -----
+    As in MXNet, the momentum contains the learning rate. When a schedule lowers the rate, the steps taken before keep
+    their length in it; in PyTorch, whose momentum holds gradients, a new rate acts on all of them at once.
 
     Examples
     --------
-    >>> optimizer = mx.optimizer.SGD(learning_rate=0.1, momentum=0.9)
-    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
-    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
-    >>> weight.asnumpy().round(4)
-    array([0.95, 1.9 ], dtype=float32)
+    >>> update = mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=0.1, momentum=0.9))
+    >>> weight = mx.nd.array([1.0])
+    >>> for step in range(3):  # the gradient stays 1, the steps grow: 0.1, 0.19, 0.271
+    ...     update(0, mx.nd.array([1.0]), weight)
+    ...     print(weight.asnumpy())
+    [0.9]
+    [0.71]
+    [0.43899998]
+    >>> weight = mx.nd.array([1.0])  # weight decay alone: 1 - 0.1 · 0.5
+    >>> mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=0.1, wd=0.5))(0, mx.nd.array([0.0]), weight)
+    >>> weight.asnumpy()
+    array([0.95], dtype=float32)
     """
 
     _rates_in_lists = True
@@ -78,7 +94,18 @@ class SGD(_WithMaster):
 
 @register
 class ccSGD(SGD):
-    """SGD under the name of its former C++ twin."""
+    """The same as `SGD`: the name of its former twin in C++, kept for old programs.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        As for `SGD`.
+
+    Examples
+    --------
+    >>> mx.optimizer.create("ccsgd", learning_rate=0.1, momentum=0.9).momentum
+    0.9
+    """
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -86,22 +113,28 @@ class ccSGD(SGD):
 
 @register
 class NAG(_WithMaster):
-    """Nesterov's accelerated gradient: m = momentum · m - lr · grad; weight += momentum · m - lr · grad.
+    """Nesterov's accelerated gradient: m = momentum · m - lr · g; weight += momentum · m - lr · g.
+
+    Here g = grad + wd · weight. The step looks ahead: it adds the momentum that has already seen the new gradient,
+    which damps oscillations better than `SGD` does.
 
     Parameters
     ----------
     momentum : float, default 0.0
-        The momentum.
+        The share of the last step that the next one repeats; with 0 the optimizer is plain gradient descent.
     **kwargs
         What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+        The default learning rate is 0.01.
 
     Examples
     --------
-    >>> optimizer = mx.optimizer.NAG(learning_rate=0.1, momentum=0.9)
-    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
-    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
-    >>> weight.asnumpy().round(4)
-    array([0.905, 1.81 ], dtype=float32)
+    >>> update = mx.optimizer.get_updater(mx.optimizer.NAG(learning_rate=0.1, momentum=0.9))
+    >>> weight = mx.nd.array([1.0])
+    >>> for step in range(2):  # the first step is 0.1 · (1 + 0.9), that of SGD 0.1
+    ...     update(0, mx.nd.array([1.0]), weight)
+    ...     print(weight.asnumpy().round(4))
+    [0.81]
+    [0.539]
     """
 
     _own_name = "NAG "
@@ -127,26 +160,30 @@ class NAG(_WithMaster):
 
 @register
 class Signum(MultiTensorOptimizer):
-    """Steps of the same length: weight -= lr · sign(m) with the running mean m of the gradients.
+    """Steps of one length: m = momentum · m - (1 - momentum) · (grad + wd · weight); weight += lr · sign(m).
+
+    Only the sign of the averaged gradient counts, so every element moves by exactly the learning rate, up or down. That
+    makes training insensitive to the scale of gradients and lets workers send one bit for each element.
 
     Parameters
     ----------
     learning_rate : float, default 0.01
-        The learning rate.
+        The length of each element's step.
     momentum : float, default 0.9
-        The momentum; 0 takes the sign of the gradient itself.
+        How much of the average of the gradients is kept; 0 takes the sign of the gradient itself.
     wd_lh : float, default 0.0
-        Weight decay apart from the gradient: weight · (1 - lr · wd_lh).
+        Weight decay apart from the gradient (Loshchilov and Hutter): the weight is multiplied by 1 - lr · wd_lh. It has
+        no effect if `momentum` is 0, where `wd` acts in this way.
     **kwargs
-        What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+        What every optimizer takes: see `Optimizer` (wd, rescale_grad, clip_gradient, lr_scheduler, ...).
 
     Examples
     --------
-    >>> optimizer = mx.optimizer.Signum(learning_rate=0.1)
-    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
-    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
-    >>> weight.asnumpy().round(4)
-    array([0.9, 1.9], dtype=float32)
+    >>> update = mx.optimizer.get_updater(mx.optimizer.Signum(learning_rate=0.1))
+    >>> weight = mx.nd.array([1.0, 1.0, 1.0])
+    >>> update(0, mx.nd.array([100.0, -0.001, 0.0]), weight)  # large or small: the same step; zero: none
+    >>> weight.asnumpy()
+    array([0.9, 1.1, 1. ], dtype=float32)
     """
 
     def __init__(self, learning_rate=0.01, momentum=0.9, wd_lh=0.0, **kwargs):
@@ -167,24 +204,35 @@ class Signum(MultiTensorOptimizer):
 
 @register
 class DCASGD(MultiTensorOptimizer):
-    """SGD that compensates the delay of asynchronous workers: g + wd · w + lamda · g² · (w - w_previous).
+    """SGD for delayed gradients: m = momentum · m - lr · (g + wd · w + lamda · g² · (w - w_previous)); w += m.
+
+    A worker of an asynchronous job computes its gradient from weights that others have changed since. The additional
+    term estimates by how much the gradient would have changed with them (delay compensation, Zheng et al., 2017).
 
     Parameters
     ----------
     momentum : float, default 0.0
-        The momentum.
+        The share of the last step that the next one repeats.
     lamda : float, default 0.04
-        Strength of the compensation.
+        Strength of the compensation; 0 gives `SGD`.
     **kwargs
         What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+        The default learning rate is 0.01.
+
+    Notes
+    -----
+    `w_previous` is the weight before this parameter's last update, so that in a single process the formula sees its own
+    last step.
 
     Examples
     --------
-    >>> optimizer = mx.optimizer.DCASGD(learning_rate=0.1)
-    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
-    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
-    >>> weight.asnumpy().round(4)
-    array([0.95, 1.9 ], dtype=float32)
+    >>> update = mx.optimizer.get_updater(mx.optimizer.DCASGD(learning_rate=0.1, lamda=1))
+    >>> weight = mx.nd.array([1.0])
+    >>> for step in range(2):  # the second step is shorter: 0.1 · (1 + 1² · (0.9 - 1.0))
+    ...     update(0, mx.nd.array([1.0]), weight)
+    ...     print(weight.asnumpy())
+    [0.9]
+    [0.80999994]
     """
 
     def __init__(self, momentum=0.0, lamda=0.04, **kwargs):
@@ -207,19 +255,26 @@ class DCASGD(MultiTensorOptimizer):
 
 @register
 class SGLD(Optimizer):
-    """Stochastic gradient Langevin dynamics: weight -= lr / 2 · (grad + wd · weight) + noise of variance lr.
+    """Stochastic gradient Langevin dynamics: weight -= lr / 2 · (grad + wd · weight) + noise, noise ~ N(0, lr).
+
+    If the gradient is that of the negative log-posterior, the weights of successive steps are samples from the
+    posterior distribution: averaging predictions over them tells how certain a network is. The noise is drawn from
+    MXNet's random stream, so `mx.random.seed` makes it repeatable.
 
     Parameters
     ----------
     **kwargs
         What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+        The default learning rate is 0.01; √lr is the standard deviation of the noise.
 
     Examples
     --------
+    >>> mx.random.seed(1)
     >>> weight = mx.nd.zeros((1000,))
-    >>> mx.optimizer.get_updater(mx.optimizer.SGLD(learning_rate=0.01))(0, mx.nd.zeros((1000,)), weight)
-    >>> abs(float(weight.asnumpy().std()) - 0.1) < 0.02
-    True
+    >>> update = mx.optimizer.get_updater(mx.optimizer.SGLD(learning_rate=0.01))
+    >>> update(0, mx.nd.ones((1000,)), weight)  # a step of 0.01 / 2, hidden in noise of standard deviation 0.1
+    >>> round(float(weight.asnumpy().std()), 1)
+    0.1
     """
 
     def __init__(self, **kwargs):
@@ -241,30 +296,41 @@ class SGLD(Optimizer):
 
 @register
 class LARS(SGD):
-    """SGD whose rate in each layer is scaled by eta · ‖weight‖ / (‖grad‖ + wd · ‖weight‖ + eps).
+    """Layer-wise adaptive rates: `SGD` whose rate in each layer is multiplied by a trust ratio.
+
+    ratio = eta · ‖weight‖ / (‖grad‖ + wd · ‖weight‖ + eps), so that each layer's step is a fixed share of its weights,
+    whatever the size of its gradient. It was made for batches of thousands of images (You et al., 2017).
 
     Parameters
     ----------
     momentum : float, default 0.0
-        The momentum.
+        The share of the last step that the next one repeats.
     lazy_update : bool, default True
-        Whether a row-sparse gradient updates only its own rows.
+        Whether a row-sparse gradient updates only the rows it has.
     eta : float, default 0.001
         The trust coefficient.
     eps : float, default 0
         Added to the denominator.
     momentum_correction : bool, default True
-        Whether the momentum follows changes of the learning rate.
+        Whether the momentum, which contains the learning rate, is rescaled when the rate changes.
     **kwargs
         What every optimizer takes: see `Optimizer` (learning_rate, wd, rescale_grad, clip_gradient, lr_scheduler, ...).
+        The default learning rate is 0.01; with LARS it is usually above 1.
+
+    Notes
+    -----
+    Parameters whose names end in `gamma`, `beta` or `bias` keep the ratio 1, and so do those with a norm of 0. With
+    `param_idx2name` only names in `_weight` are decayed.
 
     Examples
     --------
-    >>> optimizer = mx.optimizer.LARS(learning_rate=0.1)
-    >>> weight, grad = mx.nd.array([1.0, 2.0]), mx.nd.array([0.5, 1.0])
-    >>> mx.optimizer.get_updater(optimizer)(0, grad, weight)
-    >>> weight.asnumpy().round(4)
-    array([0.9999, 1.9998], dtype=float32)
+    >>> update = mx.optimizer.get_updater(mx.optimizer.LARS(learning_rate=1.0, eta=0.01))
+    >>> for scale in (1, 1000):  # the length of the step is eta · ‖weight‖ = 0.05 for any scale of the gradient
+    ...     weight = mx.nd.array([3.0, 4.0])
+    ...     update(0, scale * mx.nd.array([0.0, 2.0]), weight)
+    ...     print(weight.asnumpy())
+    [3.   3.95]
+    [3.   3.95]
     """
 
     _decayed_names = ("_weight",)
@@ -329,7 +395,22 @@ class LARS(SGD):
 
 @register
 class Test(Optimizer):
-    """weight += grad * rescale_grad, for tests."""
+    """weight += rescale_grad · grad: what MXNet's own tests use, to see which gradients arrive.
+
+    It has neither a learning rate nor weight decay; the state is a copy of the weight after the update.
+
+    Parameters
+    ----------
+    **kwargs
+        What every optimizer takes: see `Optimizer`; only `rescale_grad` has an effect.
+
+    Examples
+    --------
+    >>> weight = mx.nd.array([1.0])
+    >>> mx.optimizer.get_updater(mx.optimizer.create("test", rescale_grad=0.5))(0, mx.nd.array([4.0]), weight)
+    >>> weight.asnumpy()
+    array([3.], dtype=float32)
+    """
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)

@@ -4,7 +4,7 @@ from .._device.errors import tells_exhaustion
 from ..ndarray import NDArray
 from ..util import is_np_array
 from . import state_files
-from .multi_tensor import forget_checked, list_size, of_one_dtype
+from .multi_tensor import forget_checked, list_size, of_one_kind
 from .state_checks import check_keys, check_optimizer, check_state
 
 _BYTES = frozenset({bytes})
@@ -82,10 +82,10 @@ class Updater:
             self.states_synced[index] = True
 
     def _update_lists(self, indices, grads, weights, size):
-        """Parameters of one dtype together, at most `size` at a time."""
+        """Parameters of one dtype and context together, at most `size` at a time."""
         states = self.states
         arrays = tuple(indices), tuple(weights), tuple(grads)  # as MXNet hands them to a method of the user's
-        if size >= len(indices) and of_one_dtype(self.optimizer, indices, arrays[1]):
+        if size >= len(indices) and of_one_kind(self.optimizer, indices, arrays[1]):
             try:
                 self.optimizer.update_multi_precision(*arrays, list(map(states.__getitem__, indices)))
             finally:
@@ -93,7 +93,7 @@ class Updater:
             return
         groups = {}
         for item in zip(indices, weights, grads, strict=True):
-            groups.setdefault(item[1].dtype, []).append(item)
+            groups.setdefault((item[1].dtype, item[1].context), []).append(item)
         for items in groups.values():
             for start in range(0, len(items), size):
                 ids, ws, gs = zip(*items[start : start + size], strict=True)

@@ -16,7 +16,7 @@ from ..util import is_np_array as is_np_array
 from . import state_files as state_files
 from .multi_tensor import forget_checked as forget_checked
 from .multi_tensor import list_size as list_size
-from .multi_tensor import of_one_dtype as of_one_dtype
+from .multi_tensor import of_one_kind as of_one_kind
 from .state_checks import check_keys as check_keys
 from .state_checks import check_optimizer as check_optimizer
 from .state_checks import check_state as check_state

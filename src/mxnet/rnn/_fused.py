@@ -89,24 +89,24 @@ class FusedRNNCell(BaseRNNCell):
 
     def unpack_weights(self, args):
         """The vector cut into matrices by layer, direction and gate."""
-        args = args.copy()
-        whole = args.pop(self._parameter.name)
+        args = dict(args)
+        vector = args.pop(self._parameter.name)
         both, hidden = len(self._directions), self._num_hidden
-        rows = whole.size // both // hidden // self._num_gates
+        rows = vector.size // both // hidden // self._num_gates
         num_input = rows - (self._num_layers - 1) * (hidden + both * hidden + 2) - hidden - 2
-        args.update({n: v.copy() for n, v in self._slice_weights(whole, num_input, hidden).items()})
+        args.update({n: v.copy() for n, v in self._slice_weights(vector, num_input, hidden).items()})
         return args
 
     def pack_weights(self, args):
-        args = args.copy()
+        args = dict(args)
         first = args[f"{self._prefix}l0_i2h{self._gate_names[0]}_weight"]
         num_input = first.shape[1]
         total = sum(s[0] * s[1] if len(s) == 2 else s[0] for _, s in self._shapes(num_input))
-        whole = ndarray.zeros((total,), ctx=first.context, dtype=first.dtype)
-        views = self._slice_weights(whole, num_input, self._num_hidden)
+        vector = ndarray.zeros((total,), ctx=first.context, dtype=first.dtype)
+        views = self._slice_weights(vector, num_input, self._num_hidden)
         for name in views:
             views[name][:] = args.pop(name)
-        return {**args, self._parameter.name: whole}
+        return {**args, self._parameter.name: vector}
 
     def __call__(self, inputs, states):
         raise NotImplementedError("a FusedRNNCell computes all steps at once: call unroll, or unfuse() it first")
@@ -114,12 +114,12 @@ class FusedRNNCell(BaseRNNCell):
     def unroll(self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None):
         """All steps in one operator."""
         self.reset()
-        inputs, axis = steps_or_whole(length, inputs, layout, True)
-        if axis == 1:
-            warnings.warn("NTC layout detected. Consider using TNC for FusedRNNCell for faster speed", stacklevel=2)
+        inputs, time_axis = steps_or_whole(length, inputs, layout, True)
+        assert time_axis in (0, 1), f"Unsupported layout {layout}"
+        batch_first = time_axis == 1
+        if batch_first:
             inputs = symbol.swapaxes(inputs, dim1=0, dim2=1)
-        else:
-            assert axis == 0, f"Unsupported layout {layout}"
+            warnings.warn("NTC layout detected. Consider using TNC for FusedRNNCell for faster speed", stacklevel=2)
         begin = self.begin_state() if begin_state is None else begin_state
         rnn = symbol.RNN(
             data=inputs, parameters=self._parameter, state_size=self._num_hidden, num_layers=self._num_layers,
@@ -131,7 +131,7 @@ class FusedRNNCell(BaseRNNCell):
             outputs, *states = list(rnn)
             for state in states:
                 state._set_attr(__layout__="LNC")
-        if axis == 1:
+        if batch_first:
             outputs = symbol.swapaxes(outputs, dim1=0, dim2=1)
         return steps_or_whole(length, outputs, layout, merge_outputs)[0], states
 

@@ -95,11 +95,17 @@ class Batcher:
         loop = asyncio.get_running_loop()
         try:
             found = await loop.run_in_executor(self._thread, self._run, [one.inputs for one in batch])
-        except Exception as error:  # whatever the network raises belongs to these requests, and the server goes on
-            for one in batch:
-                if not one.answer.done():
-                    one.answer.set_exception(error)
+        except Exception as error:  # whatever the network raises belongs to a request, and the server goes on
+            await self._answer_failed(batch, error)
             return
         for one, outputs in zip(batch, found, strict=True):
             if not one.answer.done():
                 one.answer.set_result(outputs)
+
+    async def _answer_failed(self, batch, error):
+        """The error of a request alone; the requests of a batch are computed once more, each by itself."""
+        if len(batch) > 1:
+            for one in batch:
+                await self._answer([one])
+        elif not batch[0].answer.done():
+            batch[0].answer.set_exception(error)

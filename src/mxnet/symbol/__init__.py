@@ -12,6 +12,12 @@ _SHOWN = ("contrib", "image", "linalg", "numpy", "numpy_extension", "random", "s
 _NUMPY = {"np": "numpy", "npx": "numpy_extension", "numpy": "numpy", "numpy_extension": "numpy_extension"}
 
 
+def _advice(name):
+    if name not in ("array", "from_numpy", "empty"):
+        return ""
+    return f": mx.nd.{name} makes values at once, a graph has none. Make the array an input, mx.sym.Variable"
+
+
 def __getattr__(name):
     if name == "__all__":  # for `import *`, which makes all functions
         return [*_named, *_SHOWN, *op.__all__]
@@ -21,7 +27,7 @@ def __getattr__(name):
         try:
             found = getattr(op, name)
         except AttributeError:
-            raise _no_attribute(__name__, name) from None
+            raise _no_attribute(__name__, name, _advice(name)) from None
     globals()[name] = found
     return found
 

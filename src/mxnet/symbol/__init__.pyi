@@ -18,6 +18,7 @@ from .symbol import __all__ as _named
 _MODULES: Any
 _SHOWN: Any
 _NUMPY: Any
+def _advice(name: str | None) -> str: ...
 from . import contrib as contrib
 from . import image as image
 from . import linalg as linalg

@@ -4,8 +4,10 @@ from math import prod
 
 import torch
 
+from .._core.advice.constructors import suggestion
 from .._core.dtypes import dtype_name
 from .._core.errors import MXNetError
+from .._device.errors import tells_exhaustion
 from .._graph.infer.fixpoint import type_facts
 from .._graph.infer.storage import gradient_stypes
 from .._graph.infer.zero_size import fully_known, user_shape_facts
@@ -27,18 +29,24 @@ class Allocation:
         self.states = facts.graph.mutated
         self.place = placement(symbol._entries, ctx, group2ctx)
         self.shapes = {id(n): facts.first(n) for n in self.variables}
-        self._complete()
+        self._complete(given)
         self.types = self._types(types or {})
         self.gradients = gradient_stypes(symbol._entries, {n.name: self._stype(n, False) for n in self.variables})
 
-    def _complete(self):
+    def _complete(self, given):
         unknown = [n for n in self.variables if not fully_known(self.shapes[id(n)])]
         if unknown:
             listed = "".join(f"{n.name}: {_text(self.shapes[id(n)])}, " for n in unknown)
             raise MXNetError(
                 "InferShape pass cannot decide shapes for the following arguments (-1 means unknown dimensions). "
-                f"Please consider providing them as inputs:\n{listed}"
+                f"Please consider providing them as inputs:\n{listed}{self._misnamed(given)}"
             )
+
+    def _misnamed(self, given):
+        """Shapes whose names no variable has, with the names that they may have been meant for."""
+        names = {n.name for n in self.variables}
+        wrong = [name for name in given if name not in names]
+        return "".join(f"\nThe symbol has no argument '{name}'; {suggestion(name, names)}" for name in wrong)
 
     def _types(self, given):
         names = {n.name for n in self.variables}
@@ -105,7 +113,10 @@ class Allocation:
         shape, ctx, stype = self.shapes[id(node)], self.place(node), self._stype(node, gradient)
         if stype != "default":
             return later("ndarray.sparse").zeros(stype, shape, ctx=ctx, dtype=self.types[id(node)])
-        return _wrap(torch.zeros(shape, dtype=torch_dtype(self.types[id(node)]), device=torch_device(ctx)), ctx)
+        return _wrap(_zeros(shape, dtype=torch_dtype(self.types[id(node)]), device=torch_device(ctx)), ctx)
+
+
+_zeros = tells_exhaustion(torch.zeros)
 
 
 def _wrap(tensor, ctx):

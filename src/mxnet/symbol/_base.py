@@ -106,12 +106,22 @@ class SymbolBase(Traced):
             raise TypeError("Expected a list of symbols as input")
         return cls([entry for symbol in symbols for entry in symbol._entries])
 
+    def __setitem__(self, index, value):
+        raise TypeError(
+            "'Symbol' object does not support item assignment. A graph computes new values: use F.where, F.concat or "
+            "F.stack in place of x[index] = value"
+        )
+
     def _position(self, name):
         found = [i for i, output in enumerate(self.list_outputs()) if output == name]
         if len(found) > 1:
             raise ValueError(f'There are multiple outputs with name "{name}"')
         if not found:
-            raise ValueError(f'Cannot find output that matches name "{name}"')
+            outputs = ", ".join(self.list_outputs())
+            raise ValueError(
+                f'Cannot find output that matches name "{name}". The outputs are {outputs}; inner results are in '
+                "get_internals()"
+            )
         return found[0]
 
     def _node(self):

@@ -7,6 +7,7 @@ from .._core.errors import MXNetError
 from .._graph.infer.fixpoint import shape_facts, type_facts
 from .._graph.ir.node import topological_order
 from .._graph.lower.backends import MXNET_BACKENDS
+from .._ops.registry.device import torch_device
 from ..context import Context, current_context
 from ._later import later
 
@@ -63,6 +64,10 @@ class Binding:
         grads = [None] * len(names) if args_grad is None else _arrays("args_grad", args_grad, names, True)
         states = _arrays("aux_states", aux_states or [], self.list_auxiliary_states(), False)
         reqs = requests(grad_req, names)
+        if not group2ctx:
+            _check_contexts("Input", "arguments", names, arrays, ctx)
+            _check_contexts("Gradient", "gradients", names, grads, ctx)
+            _check_devices(self.list_auxiliary_states(), states, ctx)
         self._check_bound(arrays, states)
         executor = _executor(self, ctx, grad_req, group2ctx, arrays, grads, reqs, states)
         if args_grad is None:
@@ -288,6 +293,27 @@ def _check_groups(group2ctx):
             raise TypeError(f"group2ctx[{group!r}]: {_ONE_CONTEXT.format(ctx)}")
 
 
+def _check_contexts(kind, plural, names, arrays, ctx):
+    """Without groups the whole graph runs on one context, and nothing is copied to it."""
+    for name, array in zip(names, arrays, strict=True):
+        if array is not None and array.context != ctx:
+            raise MXNetError(
+                f"{kind} array is in {array.context} while binding with ctx={ctx}. All {plural} must be in global "
+                f"context ({ctx}) unless group2ctx is specified for cross-device graph. Move that of {name!r} with "
+                "as_in_context"
+            )
+
+
+def _check_devices(names, states, ctx):
+    """MXNet takes auxiliary states of another context, but no operator reads two devices."""
+    for name, array in zip(names, states, strict=True):
+        if torch_device(array.context) != torch_device(ctx):
+            raise MXNetError(
+                f"Auxiliary array {name!r} is in {array.context} while binding with ctx={ctx}; "
+                "move it with as_in_context"
+            )
+
+
 def _one_context(ctx):
     if isinstance(ctx, (list, tuple)):
         raise TypeError(_ONE_CONTEXT.format(list(ctx)))
@@ -324,7 +350,10 @@ def _arrays(what, given, names, allow_missing):
     elif isinstance(given, dict):
         missing = [name for name in names if name not in given]
         if missing and not allow_missing:
-            raise ValueError(f"key `{missing[0]}` is missing in `{what}`")
+            raise ValueError(
+                f"key `{missing[0]}` is missing in `{what}`, which lacks {', '.join(missing)}. simple_bind makes the "
+                "arrays from the shapes of the data."
+            )
         arrays = [given.get(name) for name in names]
     else:
         raise _no_arrays(what, given)

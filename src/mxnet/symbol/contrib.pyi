@@ -63,7 +63,7 @@ def ModulatedDeformableConvolution(data: Symbol | None = ..., offset: Symbol | N
     ...
 
 def MultiBoxDetection(cls_prob: Symbol | None = ..., loc_pred: Symbol | None = ..., anchor: Symbol | None = ..., clip: bool = ..., threshold: float = ..., background_id: int = ..., nms_threshold: float = ..., force_suppress: bool = ..., variances: float | Sequence[float] = ..., nms_topk: int = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Detections [class, score, left, top, right, bottom] by falling score, suppressed ones with class -1.'
+    'Detections [class, score, left, top, right, bottom] by descending score, suppressed ones with class -1.'
     ...
 
 def MultiBoxPrior(data: Symbol | None = ..., sizes: float | Sequence[float] = ..., ratios: float | Sequence[float] = ..., clip: bool = ..., steps: float | Sequence[float] = ..., offsets: float | Sequence[float] = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
@@ -147,11 +147,11 @@ def box_iou(lhs: Symbol | None = ..., rhs: Symbol | None = ..., format: str = ..
     ...
 
 def box_nms(data: Symbol | None = ..., overlap_thresh: float = ..., valid_thresh: float = ..., topk: int = ..., coord_start: int = ..., score_index: int = ..., id_index: int = ..., background_id: int = ..., force_suppress: bool = ..., in_format: str = ..., out_format: str = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Keep boxes by falling score unless a kept one (of the same class) overlaps them; the rest become -1.'
+    'Keep boxes by descending score unless a kept one (of the same class) overlaps them; the rest become -1.'
     ...
 
 def box_non_maximum_suppression(data: Symbol | None = ..., overlap_thresh: float = ..., valid_thresh: float = ..., topk: int = ..., coord_start: int = ..., score_index: int = ..., id_index: int = ..., background_id: int = ..., force_suppress: bool = ..., in_format: str = ..., out_format: str = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Keep boxes by falling score unless a kept one (of the same class) overlaps them; the rest become -1.'
+    'Keep boxes by descending score unless a kept one (of the same class) overlaps them; the rest become -1.'
     ...
 
 def calibrate_entropy(hist: Symbol | None = ..., hist_edges: Symbol | None = ..., num_quantized_bins: int = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:

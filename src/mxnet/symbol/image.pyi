@@ -61,7 +61,7 @@ def random_lighting(data: Symbol | None = ..., alpha_std: float = ..., name: str
     ...
 
 def random_saturation(data: Symbol | None = ..., min_factor: float = ..., max_factor: float = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:
-    'Change the saturation: blend every pixel with its grey by a random factor.'
+    "Change the saturation by a random factor: blend pixels with their grey, in MXNet only its last channel's part."
     ...
 
 def resize(data: Symbol | None = ..., size: int | Sequence[int] = ..., keep_ratio: bool = ..., interp: int = ..., name: str | None = ..., attr: dict[str, str] | None = ..., out: Any = ...) -> Symbol:

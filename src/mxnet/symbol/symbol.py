@@ -60,6 +60,19 @@ __all__ = [
 _STORAGE = {"undefined": -1, "default": 0, "row_sparse": 1, "csr": 2}
 
 
+def _no_operand(other):
+    """What a symbol cannot be added to, multiplied by, and so on."""
+    hint = (
+        ""
+        if not hasattr(other, "shape")
+        else (
+            ". A graph has no values: make the array an input of it with mx.sym.Variable, or a constant parameter of a "
+            "block with self.params.get_constant(name, array)"
+        )
+    )
+    return TypeError(f"type {type(other)} not supported{hint}")
+
+
 def _arithmetic(both, scalar, kind=numbers.Number):
     """A binary operator: one function for two symbols, another for a symbol and a number."""
 
@@ -68,7 +81,7 @@ def _arithmetic(both, scalar, kind=numbers.Number):
             return getattr(_internal, both)(self, other)
         if isinstance(other, kind):
             return getattr(_internal, scalar)(self, scalar=other)
-        raise TypeError(f"type {type(other)} not supported")
+        raise _no_operand(other)
 
     return operator
 
@@ -81,7 +94,7 @@ def _reflected(forward, scalar):
             return getattr(other, forward)(self)
         if isinstance(other, numbers.Number):
             return getattr(_internal, scalar)(self, scalar=other)
-        raise TypeError(f"type {type(other)} not supported")
+        raise _no_operand(other)
 
     return operator
 

@@ -1,9 +1,7 @@
 """The demonstration: a convolution net learns handwritten digits; its curve, mistakes and files stay in a folder."""
 
-import argparse
 import math
 import time
-from pathlib import Path
 
 import mxnet as mx
 from mxnet import autograd, gluon, nd
@@ -11,10 +9,9 @@ from mxnet.gluon import nn
 from mxnet.tools.digits import digits
 from mxnet.tools.progress import progress
 
-from .._core.arguments import at_least
 from .._core.errors import MXNetError
 from .._kernels.runtime.first_run import FIRST_RUN
-from . import demo_pictures
+from . import demo_options, demo_pictures
 
 SEED, RATE = 42, 0.003
 
@@ -109,20 +106,6 @@ def exported(net, prefix, epochs):
     return found
 
 
-def _parser():
-    parser = argparse.ArgumentParser(prog="remx demo", description=__doc__)
-    parser.add_argument("--output", type=Path, default=Path("demo"), help="folder for the results")
-    parser.add_argument("--epochs", type=at_least(1), default=16)
-    parser.add_argument("--batch-size", type=at_least(1), default=64)
-    parser.add_argument(
-        "--examples", type=at_least(1), default=4000, help="how many of the 4,000 training digits to use"
-    )
-    parser.add_argument("--serve", action="store_true", help="then open a page on this machine to draw digits on")
-    parser.add_argument("--port", type=at_least(0), default=0, help="port of the page; any free one if left out")
-    parser.add_argument("--no-browser", action="store_true", help="print the page's address only")
-    return parser
-
-
 def run(options):
     """Train and write everything; the exported network and its test accuracy."""
     mx.random.seed(SEED)  # initial weights, the order of examples and their moves
@@ -144,10 +127,9 @@ def run(options):
 
 def main(arguments=None):
     """Train, and write the results into a folder."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    options = demo_options.parser().parse_args(arguments)
     if options.output.is_file():
-        parser.error(f"{options.output} is a file, not a folder")
+        demo_options.parser().error(f"{options.output} is a file, not a folder")
     options.output.mkdir(parents=True, exist_ok=True)
     net, score = run(options)
     if options.serve:

@@ -8,10 +8,8 @@ from typing_extensions import Self
 
 import numpy
 
-import argparse
 import math
 import time
-from pathlib import Path
 import mxnet as mx
 from mxnet import autograd as autograd
 from mxnet import gluon as gluon
@@ -19,9 +17,9 @@ from mxnet import nd as nd
 from mxnet.gluon import nn as nn
 from mxnet.tools.digits import digits as digits
 from mxnet.tools.progress import progress as progress
-from .._core.arguments import at_least as at_least
 from .._core.errors import MXNetError as MXNetError
 from .._kernels.runtime.first_run import FIRST_RUN as FIRST_RUN
+from . import demo_options as demo_options
 from . import demo_pictures as demo_pictures
 SEED: Any
 RATE: Any
@@ -34,6 +32,5 @@ def train_epoch(net: Any, trainer: Any, loss_of: Any, data: Any, rate_of: Any) -
 def predictions(net: Any, images: Any) -> Any: ...
 def train(net: Any, images: Any, labels: Any, test: Any, epochs: Any, size: Any) -> Any: ...
 def exported(net: Any, prefix: str | None, epochs: Any) -> Any: ...
-def _parser() -> Any: ...
 def run(options: Any) -> Any: ...
 def main(arguments: Any = ...) -> Any: ...

@@ -14,6 +14,7 @@ from .._core.errors import MXNetError
 from .._core.extras import opencv
 from .._core.progress import progress
 from .._formats import image_lists, images
+from .._formats.atomic import atomic_write
 
 _AHEAD = 64  # images in work for each thread
 
@@ -43,7 +44,7 @@ def _is_image(path, exts):
 
 def write_list(path_out, image_list):
     """A `.lst` file: number, label(s) and path on each line, separated by tabs."""
-    with open(path_out, "w", encoding="utf-8") as file:
+    with atomic_write(path_out, "w", encoding="utf-8") as file:
         for number, name, *labels in image_list:
             file.write("\t".join([str(number), *(f"{label:f}" for label in labels), name]) + "\n")
 
@@ -76,7 +77,7 @@ def make_list(args):
 
 def read_list(path_in):
     """[number, path, label, …] for each good line of a `.lst` file; bad lines are reported and passed over."""
-    with open(path_in, encoding="utf-8") as file:
+    with open(path_in, encoding="utf-8", errors="replace") as file:  # no image will have such a name
         for count, line in enumerate(file, 1):
             fields = [field.strip() for field in line.strip().split("\t")]
             if len(fields) < 3:
@@ -86,7 +87,7 @@ def read_list(path_in):
                 )
                 continue
             try:
-                yield [int(fields[0]), fields[-1], *(float(label) for label in fields[1:-1])]
+                yield [image_lists.index_of(fields[0]), fields[-1], *(float(label) for label in fields[1:-1])]
             except ValueError as error:
                 print(f"{path_in}, line {count}: Parsing lst met error for {fields}, detail: {error}")
 
@@ -170,7 +171,7 @@ def _encoded(args, items):
     def attempt(item):
         try:
             return item, encode(args, item)
-        except (MXNetError, OSError, ValueError, *refused) as error:
+        except (MXNetError, OSError, ValueError, OverflowError, *refused) as error:
             return item, error
 
     if args.num_thread <= 1:
@@ -185,16 +186,16 @@ def _encoded(args, items):
             yield from (future.result() for future in done)
 
 
-def parse_args(arguments=None):
+def parser():
     """The command line."""
-    parser = argparse.ArgumentParser(
+    options = argparse.ArgumentParser(
         prog="im2rec",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description="Make an image list from a folder (--list), or record files from image lists.",
     )
-    parser.add_argument("prefix", help="prefix of the .lst, .rec and .idx files")
-    parser.add_argument("root", help="folder that the images are in")
-    lists = parser.add_argument_group("image lists")
+    options.add_argument("prefix", help="prefix of the .lst, .rec and .idx files")
+    options.add_argument("root", help="folder that the images are in")
+    lists = options.add_argument_group("image lists")
     lists.add_argument("--list", action="store_true", help="write <prefix>.lst; without it, records are written")
     lists.add_argument("--exts", nargs="+", default=[".jpeg", ".jpg", ".png"], help="extensions that count as images")
     lists.add_argument("--chunks", type=at_least(1), default=1, help="number of lists to cut the images into")
@@ -203,7 +204,7 @@ def parse_args(arguments=None):
     lists.add_argument("--recursive", action="store_true", help="look into folders; each is a class with its own label")
     lists.add_argument("--shuffle", dest="shuffle", action="store_true", default=True, help="mix the order of the list")
     lists.add_argument("--no-shuffle", dest="shuffle", action="store_false", help="keep the order of names")
-    records = parser.add_argument_group("records")
+    records = options.add_argument_group("records")
     records.add_argument("--pass-through", action="store_true", help="pack the files as they are")
     records.add_argument(
         "--resize", type=at_least(0), default=0, help="resize the shorter edge to this length; 0 for not"
@@ -224,13 +225,18 @@ def parse_args(arguments=None):
     )
     records.add_argument("--encoding", default=".jpg", choices=[".jpg", ".png"], help="format of the packed images")
     records.add_argument("--pack-label", action="store_true", help="pack all labels of a line, not only the first")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
-    args = parser.parse_args(arguments)
+    options.add_argument("--quiet", action="store_true", help="no progress bar")
+    return options
+
+
+def parse_args(arguments=None):
+    """The options of a command line, checked."""
+    args = parser().parse_args(arguments)
     args.prefix, args.root = os.path.abspath(args.prefix), os.path.abspath(args.root)
     if not os.path.isdir(args.root):
-        parser.error(f"{args.root} is not a folder")
+        parser().error(f"{args.root} is not a folder")
     if args.train_ratio + args.test_ratio > 1 + 1e-9:
-        parser.error("--train-ratio and --test-ratio are more than 1 together")
+        parser().error("--train-ratio and --test-ratio are more than 1 together")
     args.exts = [ext if ext.startswith(".") else f".{ext}" for ext in args.exts]
     return args
 

@@ -145,7 +145,7 @@ def test_whatever_does_not_fit_is_told_in_the_same_words(tmp_path):
 
     x, trainer = nd.ones((64, 64), ctx=GPU), trained()
     nd.save(str(tmp_path / "x"), [x])
-    store = mx.kv.create("local")
+    store, sparse = mx.kv.create("local"), nd.sparse.zeros("row_sparse", (64, 64), ctx=GPU)
     makers = (
         lambda: trainer.step(4),
         x.copy,
@@ -160,6 +160,11 @@ def test_whatever_does_not_fit_is_told_in_the_same_words(tmp_path):
         lambda: nd.load(str(tmp_path / "x")),
         lambda: store.init("x", x),
         lambda: mx.np.ones((64, 64), ctx=GPU),
+        lambda: x.T,
+        lambda: -x,
+        lambda: mx.np.array(x.as_np_ndarray(), ctx=GPU)[::-1],
+        lambda: mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=64).simple_bind(GPU, data=(64, 64)),
+        lambda: sparse.tostype("default"),
     )
     gc.collect()  # memory of tests before must not come free meanwhile
     for make in makers:

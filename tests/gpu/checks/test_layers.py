@@ -236,6 +236,7 @@ def test_metrics_do_not_wait(name):
         for _ in range(3):
             metric.update([labels], [scores])
     assert not simulated.of_kind(events, "sync"), events
+    assert len(simulated.of_kind(events, "h2d")) == (0 if name == "Loss" else 3), events  # the labels
     assert np.isfinite(metric.get()[1])
 
 

@@ -231,6 +231,68 @@ def test_group2ctx():
     assert_same(*results)
 
 
+def test_arrays_bound_elsewhere_are_copied_to_their_groups():
+    with mx.AttrScope(ctx_group="first"):
+        net = mx.sym.var("x") * 2
+    with mx.AttrScope(ctx_group="second"):
+        net = net + mx.sym.var("y")
+    places = {"first": GPUS[0], "second": GPUS[1]}
+    for contexts in ((GPUS[0], GPUS[1]), (GPUS[1], GPUS[0]), (CPU, CPU)):
+        arrays, grads = ({n: nd.ones((2,), ctx=c) for n, c in zip("xy", contexts, strict=True)} for _ in range(2))
+        executor = net.bind(GPUS[0], arrays, grads, group2ctx=places)
+        output = executor.forward(is_train=True)[0]
+        executor.backward(nd.ones((2,), ctx=GPUS[1]))
+        assert output.context == GPUS[1] and output.asnumpy().tolist() == [3, 3]
+        assert [grads[n].asnumpy().tolist() for n in "xy"] == [[2, 2], [1, 1]]
+        assert [grads[n].context for n in "xy"] == list(contexts)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", "lamb"])
+def test_a_module_whose_parts_are_on_two_gpus(optimizer):
+    """Its weights are updated together, those of each GPU by calls of their own."""
+    found = []
+    for contexts in ((CPU, CPU), tuple(GPUS)):
+        with mx.AttrScope(ctx_group="first"):
+            net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=8, name="one")
+        with mx.AttrScope(ctx_group="second"):
+            net = mx.sym.FullyConnected(mx.sym.Activation(net, act_type="tanh"), num_hidden=4, name="two")
+            net = mx.sym.SoftmaxOutput(net, name="softmax")
+        groups = dict(zip(("first", "second"), contexts, strict=True))
+        module = mx.mod.Module(net, context=[contexts[0]], group2ctxs=[groups])
+        random = np.random.RandomState(2)
+        data = mx.io.NDArrayIter(random.normal(size=(16, 6)), random.randint(0, 4, 16), 8)
+        mx.random.seed(3)
+        module.fit(data, num_epoch=2, optimizer=optimizer, initializer=mx.init.Xavier())
+        found.append({name: array.asnumpy() for name, array in module.get_params()[0].items()})
+    assert_same(*found)
+
+
+@pytest.mark.parametrize(("data", "message"), [
+    (CPU, r"Input array is in cpu\(0\) while binding with ctx=gpu\(0\)"),
+    (GPUS[1], r"Input array is in gpu\(1\) while binding with ctx=gpu\(0\)"),
+])  # fmt: skip
+def test_arrays_of_another_device_are_not_bound(data, message):
+    symbol = mx.sym.var("x") * 2
+    with pytest.raises(mx.MXNetError, match=message):
+        symbol.bind(GPU, {"x": nd.ones((2,), ctx=data)})
+    with pytest.raises(mx.MXNetError, match=r"Gradient array is in"):
+        symbol.bind(GPU, {"x": nd.ones((2,), ctx=GPU)}, {"x": nd.ones((2,), ctx=data)})
+    normed, shapes = mx.sym.BatchNorm(mx.sym.var("x"), name="n"), [(2, 3), (3,), (3,)]
+    with pytest.raises(mx.MXNetError, match="Auxiliary array 'n_moving_mean' is in"):
+        normed.bind(GPU, [nd.ones(s, ctx=GPU) for s in shapes], aux_states=[nd.ones((3,), ctx=data)] * 2)
+
+
+def test_gradients_and_labels_of_another_device_are_told():
+    x = nd.ones((2, 3), ctx=GPU)
+    x.attach_grad()
+    with autograd.record():
+        y = x * 2
+    with pytest.raises(mx.MXNetError, match=r"head gradient is in gpu\(1\), its head in gpu\(0\); move it"):
+        y.backward(nd.ones((2, 3), ctx=GPUS[1]))
+    with pytest.raises(mx.MXNetError, match=r"in one context, got gpu\(0\), cpu\(0\); move them.*as_in_context$"):
+        gluon.loss.SoftmaxCrossEntropyLoss()(x, nd.ones((2,)))
+
+
 def test_amp():
     from mxnet.contrib import amp
 

@@ -158,7 +158,7 @@ def copyMakeBorder(
 def warpAffine(
     image: Array, matrix: Array, dsize: tuple[int, int], flags: int = LINEAR, borderMode: int = 0, borderValue: Any = ()
 ) -> Array:
-    """The image turned, sheared and scaled by a matrix of two rows."""
+    """The image under an affine transform, a matrix of two rows."""
     return resampling.warp(image, matrix, dsize, flags, (*borderValue, 0, 0, 0, 0))
 
 

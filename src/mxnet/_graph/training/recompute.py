@@ -87,7 +87,7 @@ def _replace(graph: fx.Graph, node: fx.Node, norm: Any, addend: Any, relu: bool)
     node.replace_all_uses_with(new)
     replaced = []
     while not node.users and node.op == "call_function":  # back to the batch norm
-        before, node = node, node.args[0]  # type: ignore[assignment]
+        before, node = node, node.all_input_nodes[0]
         replaced.append(before.name)
         graph.erase_node(before)
         if before is norm:

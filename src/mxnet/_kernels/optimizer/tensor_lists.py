@@ -7,9 +7,10 @@ from operator import attrgetter
 import torch
 from torch import Tensor
 
+from .. import tuning
+
 Tensors = list[Tensor] | tuple[Tensor, ...]
 Numbers = Sequence[float]
-LARGEST_BUFFER = 1 << 22  # numbers; above that the calls cost nothing beside the memory they walk through
 FUSED_DTYPES = {torch.float32, torch.float64}  # those for which torch has fused kernels on every device
 
 
@@ -18,7 +19,7 @@ def _flat(tensor: Tensor) -> bool:
     return tensor.is_contiguous() or (tensor.dim() == 4 and tensor.is_contiguous(memory_format=torch.channels_last))
 
 
-_dtype, _is_cpu = attrgetter("dtype"), attrgetter("is_cpu")
+_dtype, _device = attrgetter("dtype"), attrgetter("device")
 
 
 class Layout:
@@ -27,7 +28,8 @@ class Layout:
     def __init__(self, tensors: Tensors) -> None:
         self.shapes = list(map(Tensor.size, tensors))
         self.dtypes = set(map(_dtype, tensors))
-        self.on_cpu = all(map(_is_cpu, tensors))
+        self.devices = set(map(_device, tensors))
+        self.on_cpu = all(device.type == "cpu" for device in self.devices)
         self.contiguous = all(map(Tensor.is_contiguous, tensors))
         self.strides = None if self.contiguous else [t.stride() for t in tensors]
         self.flat = self.contiguous or all(map(_flat, tensors))
@@ -37,7 +39,7 @@ class Layout:
             isinstance(other, Layout)
             and self.shapes == other.shapes
             and self.dtypes == other.dtypes
-            and self.on_cpu == other.on_cpu
+            and self.devices == other.devices
             and self.strides == other.strides
         )
 
@@ -65,7 +67,7 @@ class FixedTensors(list[Tensor]):
         """One block of memory and its parts, shaped as the tensors; None where keeping it would cost too much."""
         if purpose not in self._buffers:
             sizes = [t.numel() for t in self]
-            if self.total > LARGEST_BUFFER or not self.layout.contiguous or len(self.layout.dtypes) > 1:
+            if self.total > tuning.GRADIENT_BUFFER or not self.layout.contiguous or len(self.layout.dtypes) > 1:
                 return None
             block = torch.empty(self.total, dtype=self[0].dtype, device=self[0].device)
             parts = [part.view(t.shape) for part, t in zip(block.split(sizes), self, strict=True)]

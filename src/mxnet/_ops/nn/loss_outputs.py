@@ -36,7 +36,7 @@ def _softmax_label(attrs, shapes):
 
 
 def _softmax_shape(attrs, shapes):
-    """The data's, where a label of the usual shape says that nothing is wrong."""
+    """The data's shape if the label has the usual one; None leaves the check to a trial run."""
     data, label = shapes
     return [data] if data and len(data) > 1 and not attrs["multi_output"] and label == data[:-1] else None
 
@@ -90,7 +90,7 @@ def softmax_output(
     require_floating(data, "SoftmaxOutput")
     _check_label(data, label, multi_output)
     columns = (data.shape[0], data.shape[1], -1) if multi_output else _rows(data, preserve_shape)
-    # MXNet's oneDNN kernel, which predicts for images, has the classes on the last axis, told or not
+    # in inference, MXNet's oneDNN kernel takes the softmax of 4D data over the last axis, whatever the attributes say
     last = not _train and not multi_output and data.dim() == 4 and data.dtype is torch.float32
 
     def forward(data, label):

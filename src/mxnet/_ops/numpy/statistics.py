@@ -34,7 +34,7 @@ def average(a, weights=None, *, axis: tuple | None = None, returned: bool = Fals
 
 
 def _divided(total, count):
-    """The quotient in the type of what was summed up."""
+    """The quotient in the dtype of the sum."""
     return torch.true_divide(total, count).to(total.dtype)
 
 
@@ -79,7 +79,7 @@ def percentile(
 
 
 def _checked_ranks(q, number: float | None, like):
-    """Per cents in double precision; those of a GPU that are wrong are told later, and are 0 until then."""
+    """Percentages in double precision; on a GPU, those out of range are reported later, and count as 0 until then."""
     words = "percentiles must be in the range [0, 100]"
     if number is not None:
         if not 0 <= number <= 100:
@@ -94,15 +94,15 @@ def _checked_ranks(q, number: float | None, like):
 
 
 def _between(rows, places, interpolation: str, dtype: torch.dtype):
-    """What lies at places between the elements of sorted rows; each neighbour's part is rounded to the input's type."""
+    """Interpolate between the elements of sorted rows; each neighbour's part is rounded to the input's dtype."""
     if interpolation == "nearest":
         return rows[..., torch.floor(places + 0.5).long()]
     low, high = rows[..., places.floor().long()], rows[..., places.ceil().long()]
     if interpolation in ("lower", "higher"):
         return low if interpolation == "lower" else high
-    share = places - places.floor()
-    share = torch.where(share > 0, 0.5, 0.0) if interpolation == "midpoint" else share
-    parts = (low * (1 - share)).to(dtype), (high * share).to(dtype)
+    fraction = places - places.floor()
+    fraction = torch.where(fraction > 0, 0.5, 0.0) if interpolation == "midpoint" else fraction
+    parts = (low * (1 - fraction)).to(dtype), (high * fraction).to(dtype)
     return parts[0].to(rows.dtype) + parts[1].to(rows.dtype)
 
 

@@ -114,4 +114,5 @@ def pdf_generalized_negative_binomial(sample, mu, alpha, *, is_log: bool = False
 @op("_random_pdf_dirichlet", "random_pdf_dirichlet")
 def pdf_dirichlet(sample, alpha, *, is_log: bool = False):
     """Density of the Dirichlet distribution with concentrations `alpha` along the last axis."""
-    return density(dirichlet, is_log, sample, alpha, inner=1)
+    found = density(dirichlet, is_log, sample, alpha, inner=1)
+    return found if found.dim() else found.reshape(1)  # one number has the shape (1,)

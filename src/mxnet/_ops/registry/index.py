@@ -20,12 +20,15 @@ INDEX = {
         "slice_like"
     ),
     "array.sorting": "_npi_argsort _npi_sort argsort sort topk",
+    "contrib.arithmetic": "_contrib_allclose _contrib_backward_quadratic _contrib_div_sqrt_dim _contrib_quadratic",
+    "contrib.compact_bilinear": "_contrib_count_sketch _contrib_fft _contrib_ifft",
     "contrib.hawkes": "_contrib_backward_hawkesll _contrib_hawkesll",
-    "contrib.misc": (
-        "_contrib_allclose _contrib_arange_like _contrib_backward_gradientmultiplier _contrib_backward_index_copy "
-        "_contrib_backward_quadratic _contrib_boolean_mask _contrib_count_sketch _contrib_div_sqrt_dim _contrib_fft "
-        "_contrib_getnnz _contrib_gradientmultiplier _contrib_ifft _contrib_index_array _contrib_index_copy "
-        "_contrib_quadratic _contrib_round_ste _contrib_sign_ste"
+    "contrib.rows_and_indices": (
+        "_contrib_arange_like _contrib_backward_index_copy _contrib_boolean_mask _contrib_getnnz _contrib_index_array "
+        "_contrib_index_copy"
+    ),
+    "contrib.straight_through": (
+        "_contrib_backward_gradientmultiplier _contrib_gradientmultiplier _contrib_round_ste _contrib_sign_ste"
     ),
     "control_flow": "_cond _foreach _while_loop",
     "custom": "Custom",

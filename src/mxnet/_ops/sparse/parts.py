@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from ..._core.errors import MXNetError
+from ..._device.errors import explained
 
 _FIRST = 16  # elements of a row that are looked at first: most rows with a nonzero element have one among them
 
@@ -117,7 +118,8 @@ def _zeros(data, shape):
     try:
         return data.new_zeros(shape)
     except RuntimeError as error:
-        raise MXNetError(f"a sparse array of shape {tuple(shape)} is too large to be made dense: {error}") from None
+        text = f"a sparse array of shape {tuple(shape)} is too large to be made dense: {explained(error)}"
+        raise MXNetError(text) from None
 
 
 def csr_combined(function, matrices, shape):
@@ -161,12 +163,15 @@ def rows_combined(function, arrays):
     return function(*aligned), rows
 
 
-def rows_retained(parts, wanted):
+def rows_retained(parts, wanted, ordered=False):
     """The wanted rows in ascending order; rows that are not stored become zeros, unless the array stores none at all.
 
-    Positions are found by NumPy, whose calls on few numbers take half of torch's time.
+    `ordered` says that they ascend already. On the CPU positions are found by NumPy, whose calls on few numbers take
+    half of torch's time.
     """
     data, rows = parts
+    if not rows.is_cpu:
+        return _retained_on_device(data, rows, wanted if ordered else torch.unique(wanted))
     own, wanted_rows = rows.cpu().numpy(), wanted.cpu().numpy()
     if not len(own):
         return data.clone(), rows.clone()
@@ -176,6 +181,15 @@ def rows_retained(parts, wanted):
     position = np.minimum(own.searchsorted(wanted_rows), len(own) - 1)
     values, missing = data.index_select(0, _index_tensor(position, rows)), np.flatnonzero(own[position] != wanted_rows)
     return values.index_fill_(0, _index_tensor(missing, rows), 0) if len(missing) else values, wanted
+
+
+def _retained_on_device(data, rows, wanted):
+    """As `rows_retained`, for wanted rows in ascending order; the host does not wait."""
+    if not len(rows):
+        return data.clone(), rows.clone()
+    position = torch.searchsorted(rows, wanted).clamp_(max=len(rows) - 1)
+    stored = (rows.index_select(0, position) == wanted).reshape(-1, *[1] * (data.dim() - 1))
+    return torch.where(stored, data.index_select(0, position), 0), wanted
 
 
 def positions_among(rows, wanted, count):
@@ -229,10 +243,11 @@ def _index_tensor(positions, like):
 def rows_of_coo(tensor):
     """Row-sparse parts of a torch COO tensor, which is what sparse gradients are.
 
-    torch's engine drops the `is_coalesced` flag of gradients, so the order of the rows is checked here.
+    torch's engine drops the `is_coalesced` flag of gradients, so the order of the rows is checked here. A GPU coalesces
+    in any case: the host would wait for the check as it does for the number of rows.
     """
     rows = tensor._indices()[0]
-    if tensor.sparse_dim() == 1 and bool((rows[1:] > rows[:-1]).all()):
+    if rows.is_cpu and tensor.sparse_dim() == 1 and bool((rows[1:] > rows[:-1]).all()):
         return tensor._values(), rows
     tensor = tensor.coalesce()
     return tensor.values(), tensor.indices()[0]

@@ -12,7 +12,7 @@ from ..._kernels.vision import boxes as box_kernels
 from ..registry.gradient import with_gradient, without_gradient
 from ..registry.registry import op
 from .box_overlap import on_device, pairwise_iou, suppress, survivors
-from .score_ranking import falling
+from .score_ranking import argsort_descending
 
 Format = Literal["center", "corner"]
 
@@ -79,13 +79,13 @@ def _check_columns(shape: tuple[int, ...], coord_start: int, score_index: int, i
 
 
 def _survivors(rows: Tensor, attrs: dict) -> Tensor:
-    """Indices of one image's boxes that survive, by falling score."""
+    """Indices of one image's boxes that survive, by descending score."""
     score = rows[:, attrs["score_index"]]
     valid = score > attrs["valid_thresh"]
     if attrs["id_index"] >= 0:
         valid &= rows[:, attrs["id_index"]] != attrs["background_id"]
     candidates = torch.nonzero(valid)[:, 0]
-    candidates = candidates[falling(score[candidates])[: attrs["topk"]]]
+    candidates = candidates[argsort_descending(score[candidates])[: attrs["topk"]]]
     chosen = rows[candidates]
     given = chosen[:, attrs["coord_start"] : attrs["coord_start"] + 4]
     boxes, size = corners(given, attrs["in_format"]), areas(given, attrs["in_format"])
@@ -95,7 +95,7 @@ def _survivors(rows: Tensor, attrs: dict) -> Tensor:
 
 
 def _nms_on_device(images: Tensor, attrs: dict) -> tuple[Tensor, Tensor]:
-    """The rows that survive, by falling score, and where each came from; nothing depends on values but values."""
+    """The rows that survive, by descending score, and where each came from; nothing depends on values but values."""
     batch, number, width = images.shape
     score = images[..., attrs["score_index"]]
     valid = score > attrs["valid_thresh"]
@@ -180,7 +180,7 @@ def box_nms(
     in_format: Format = "corner",
     out_format: Format = "corner",
 ):
-    """Keep boxes by falling score unless a kept one (of the same class) overlaps them; the rest become -1."""
+    """Keep boxes by descending score unless a kept one (of the same class) overlaps them; the rest become -1."""
     _check_columns(tuple(data.shape), coord_start, score_index, id_index)
     attrs = {
         "overlap_thresh": overlap_thresh,

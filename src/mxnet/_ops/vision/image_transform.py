@@ -204,7 +204,7 @@ def random_contrast(data, *, min_factor: Factor, max_factor: Factor, _rng):
 
 @op("_image_random_saturation", shape="same")
 def random_saturation(data, *, min_factor: Factor, max_factor: Factor, _rng):
-    """Change the saturation: blend every pixel with its grey by a random factor."""
+    """Change the saturation by a random factor: blend pixels with their grey, in MXNet only its last channel's part."""
     factor = _factor(_rng, min_factor, max_factor)
     return _augmented(lambda image: adjust_saturation(image, factor), data)
 

@@ -15,7 +15,7 @@ from ..._kernels.runtime.concrete import is_concrete
 from ..registry.gradient import without_gradient
 from ..registry.registry import op
 from .box_overlap import intersections, on_device, suppress, survivors
-from .score_ranking import best_class, falling
+from .score_ranking import argsort_descending, best_class
 
 MOST_KEPT = 1 << 14  # boxes
 
@@ -262,10 +262,10 @@ def _edges(loc: Tensor, anchors: Tensor, variances: Floats, clip: bool) -> list[
 
 
 def _suppressed(columns: Tensor, threshold: float, force: bool, topk: int) -> Tensor:
-    """Columns [class, score, box] by falling score; class -1 marks those beyond `topk` and those suppressed."""
+    """Columns [class, score, box] by descending score; class -1 marks those beyond `topk` and those suppressed."""
     number = columns.shape[1]
     keep = min(topk, number) if topk > 0 else number
-    best = columns.index_select(1, falling(columns[1])[:keep])
+    best = columns.index_select(1, argsort_descending(columns[1])[:keep])
     size = (best[4] - best[2]) * (best[5] - best[3])
     left = suppress(best[2:].T, size, threshold, None if force else best[0], compare=np.greater_equal)
     out = columns.clone()
@@ -307,7 +307,7 @@ def multibox_detection(
     variances: Floats = (0.1, 0.1, 0.2, 0.2),
     nms_topk: int = -1,
 ):
-    """Detections [class, score, left, top, right, bottom] by falling score, suppressed ones with class -1."""
+    """Detections [class, score, left, top, right, bottom] by descending score, suppressed ones with class -1."""
     number = anchor.shape[1] if anchor.dim() == 3 else -1
     if cls_prob.dim() != 3 or cls_prob.shape[2] != number or tuple(loc_pred.shape[1:]) != (number * 4,):
         raise MXNetError(

@@ -13,7 +13,7 @@ from ..._device.copies import uploaded
 from ..registry.gradient import without_gradient
 from ..registry.registry import op
 from .box_overlap import on_device, suppress, survivors
-from .score_ranking import falling
+from .score_ranking import argsort_descending
 
 
 def _base_anchors(stride: int, scales: Floats, ratios: Floats) -> np.ndarray:
@@ -78,7 +78,7 @@ def _pixels(boxes: Tensor) -> Tensor:
 def _selected(boxes: Tensor, score: Tensor, attrs: dict) -> Tensor:
     """The best boxes of an image after suppression, repeated in turn until there are as many as asked for."""
     before, after = attrs["rpn_pre_nms_top_n"], attrs["rpn_post_nms_top_n"]
-    order = falling(score)[: before if before > 0 else None]
+    order = argsort_descending(score)[: before if before > 0 else None]
     best = boxes[order]
     kept = suppress(best, _pixels(best), attrs["threshold"], margin=1, limit=after)
     return order[kept[torch.arange(after) % len(kept)]]

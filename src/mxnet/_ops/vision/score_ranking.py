@@ -7,7 +7,7 @@ from torch import Tensor
 from ..._kernels.registry import enabled
 
 
-def falling(scores: Tensor) -> Tensor:
+def argsort_descending(scores: Tensor) -> Tensor:
     """The indices that sort a row of scores, the highest first, equal ones in their order.
 
     float32 is sorted by 64-bit integer keys of score and index: NumPy's sort is vectorized, and no two keys are equal.

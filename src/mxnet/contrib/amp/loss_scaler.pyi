@@ -15,14 +15,11 @@ from ...ndarray import multi_all_finite as multi_all_finite
 CHUNK: int
 
 class LossScaler:
-    def __init__(self) -> None: ...
+    _loss_scale: Any
+    _next_loss_scale: Any
+    _unskipped: int
     @property
     def loss_scale(self) -> Any: ...
     def has_overflow(self, params: Any) -> Any: ...
     @staticmethod
     def _finite(arrays: Any) -> Any: ...
-    _loss_scale: Any
-    _next_loss_scale: Any
-    _max_loss_scale: Any
-    _scale_seq_len: int
-    _unskipped: int

@@ -6,7 +6,7 @@ from ._constants import UNKNOWN_IDX
 
 
 class Vocabulary:
-    """Indices for the tokens of a counter: the unknown token first, then reserved ones, then by falling frequency.
+    """Indices for the tokens of a counter: the unknown token first, then reserved ones, then by descending frequency.
 
     Parameters
     ----------

@@ -123,7 +123,7 @@ def _share(batch):
 
 
 def _sweep(worker):
-    """Remove names that a worker gave to shared memory and did not live, or have the room, to take away again."""
+    """Remove shared memory that a worker created but could not remove itself, because it died or memory was full."""
     if torch.multiprocessing.get_sharing_strategy() == "file_descriptor":
         for path in glob.glob(f"/dev/shm/torch_{worker.pid}_*"):
             with contextlib.suppress(OSError):

@@ -11,7 +11,7 @@ import torch.utils.data
 from ... import context
 from ... import ndarray as nd
 from ..._core.advice.constructors import ExplainsArguments
-from ..._core.errors import MXNetError
+from ..._core.errors import ValueRefused
 from ...ndarray.ndarray import wrap
 from ...util import active, default_array, is_np_array, is_np_shape, set_np  # noqa: F401  (MXNet's module shows some)
 from . import sampler as _sampler
@@ -64,7 +64,7 @@ def _check_shapes(shapes):
     """Samples of one batch are stacked, so they must be of one shape."""
     other = next((i for i, shape in enumerate(shapes) if shape != shapes[0]), None)
     if other is not None:
-        raise MXNetError(
+        raise ValueRefused(
             f"samples of different shapes cannot be one batch: sample 0 has {shapes[0]}, sample {other} has "
             f"{shapes[other]}; resize them in a transform, or pad them with batchify_fn=gluon.data.batchify.Pad()"
         )
@@ -79,6 +79,8 @@ def _merge(data, array_context):
         return active(wrap(stacked, array_context or first.context))
     if isinstance(first, tuple):
         return [_merge(field, array_context) for field in zip(*data, strict=False)]
+    if isinstance(first, np.ndarray):
+        _check_shapes([np.shape(sample) for sample in data])
     values = np.asarray(data)
     return default_array(values, dtype=values.dtype, ctx=array_context)
 

@@ -3,6 +3,7 @@
 import re
 
 from ... import ndarray, symbol
+from ..._core.errors import MXNetError
 from ...util import is_np_array
 from ..block import HybridBlock
 from . import rnn_cell
@@ -63,9 +64,8 @@ class _RNNLayer(HybridBlock):
             width = recurrent * self._dir
 
     def _register_param(self, name, shape, init, dtype):
-        parameter = self.params.get(name, shape=shape, init=init, allow_deferred_init=True, dtype=dtype)
-        setattr(self, name, parameter)
-        return parameter
+        options = {"shape": shape, "init": init, "dtype": dtype, "allow_deferred_init": True}
+        setattr(self, name, self.params.get(name, **options))
 
     def __repr__(self):
         rows, columns = self.l0_i2h_weight.shape
@@ -177,6 +177,12 @@ class _RNNLayer(HybridBlock):
         if states is None:
             states = self._zeros(inputs)
         states = [states] if is_tensor(states) else states
+        wanted = len(self.state_info())
+        if len(states) != wanted:
+            raise MXNetError(
+                f"{type(self).__name__} has {wanted} state{'s'[: wanted - 1]}, got {len(states)}; "
+                "begin_state(batch_size) makes what it needs"
+            )
         extra = (sequence_length,) if self._use_sequence_length else ()
         return super().__call__(inputs, states, *extra, **kwargs)
 

@@ -8,6 +8,7 @@ import torch
 from ..._core.modes import MODES
 from ..._core.writes import WRITES, span
 from ..._device.copies import FLIGHTS
+from ..._device.errors import tells_exhaustion
 from ..._ops.registry import observe, registry
 from .generated import FAILURES
 from .invoke import check_writable, invoke
@@ -168,8 +169,11 @@ def _negated(self):
     if observe.watching() or self.stype != "default" or self._t.requires_grad:
         return invoke(registry.find("_mul_scalar"), [self], {"scalar": -1.0})
     a = self.__class__.__new__(self.__class__)
-    a._t, a._ctx, a._ag = torch.neg(self._t), self._ctx.home, None
+    a._t, a._ctx, a._ag = _negative(self._t), self._ctx.home, None
     return a
+
+
+_negative = tells_exhaustion(torch.neg)
 
 
 def _set(cls, name, template, names, slow):

@@ -23,8 +23,8 @@ from .invoke import graph_tensor, plain_tensor
 
 def _timed(name):
     """Let the profiler, if it is there, know whose Python code runs."""
-    profiler = sys.modules.get("mxnet.profiler")
-    return contextlib.nullcontext() if profiler is None else profiler.custom_operator(name)
+    recorder = sys.modules.get("mxnet._profiling.recorder")
+    return contextlib.nullcontext() if recorder is None else recorder.custom_operator(name)
 
 
 def _guarded(what, name, function, *args):

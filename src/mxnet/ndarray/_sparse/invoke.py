@@ -8,6 +8,7 @@ from ..._core.dtypes import dtype_name
 from ..._core.errors import MXNetError
 from ..._core.modes import MODES
 from ..._core.writes import wrote
+from ..._device import late
 from ..._device.errors import tells_exhaustion
 from ..._kernels.sparse.merge import merge_csr, merge_rows, multiply_dense, retain_rows
 from ..._ops import custom
@@ -275,16 +276,23 @@ def _retain(op, inputs, parsed, kind):
     if not isinstance(array, RowSparseNDArray):
         raise MXNetError(f"sparse_retain keeps rows of row_sparse arrays, got storage {array.stype}")
     wanted = plain_tensor(rows).to(torch.int64, copy=True).reshape(-1)
-    if wanted.numel() and not 0 <= int(wanted.min()) <= int(wanted.max()) < array.shape[0]:
+    if not wanted.is_cpu:
+        wanted = late.bounded(wanted, array.shape[0], "sparse_retain")
+    elif wanted.numel() and not 0 <= int(wanted.min()) <= int(wanted.max()) < array.shape[0]:
         raise MXNetError(
             f"sparse_retain: rows {wanted.tolist()} are asked for, the array of shape {array.shape} has rows 0 to "
             f"{array.shape[0] - 1}"
         )
+    return retained(array, wanted, wanted.is_cpu and bool((wanted[1:] > wanted[:-1]).all()))
+
+
+def retained(array, wanted, ordered):
+    """Some rows of a row_sparse array, which has them; `ordered` says that their numbers ascend."""
     if len(array._parts[1]) == array.shape[0]:  # every row is stored: its number is its position
-        wanted = wanted if bool((wanted[1:] > wanted[:-1]).all()) else torch.unique(wanted)
+        wanted = wanted if ordered else torch.unique(wanted)
         return _like(array, (array._parts[0].index_select(0, wanted), wanted))
     fast = retain_rows(array._parts, wanted)
-    return _like(array, _parts.rows_retained(array._parts, wanted) if fast is None else (fast, wanted))
+    return _like(array, _parts.rows_retained(array._parts, wanted, ordered) if fast is None else (fast, wanted))
 
 
 def _square_sum(op, inputs, parsed, kind):

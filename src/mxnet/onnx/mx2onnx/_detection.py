@@ -12,7 +12,7 @@ LEAST = -3e38  # scores below take no part
 
 @torch.library.custom_op("remx::standing", mutates_args=())
 def standing(boxes: Tensor, scores: Tensor, overlap: float, least: float) -> Tensor:
-    """Which boxes (images, n, 4), sorted by falling score, are left when better ones push out those they cover."""
+    """Which boxes (images, n, 4), sorted by descending score, are left when better ones push out those they cover."""
     left = torch.zeros_like(scores, dtype=torch.bool)
     for mask, image, score in zip(left, boxes, scores, strict=True):
         chosen = image[score > least]
@@ -27,7 +27,7 @@ def _(boxes: Tensor, scores: Tensor, overlap: float, least: float) -> Tensor:
 
 
 def _sorted(rows: Tensor, scores: Tensor, most: int) -> tuple[Tensor, Tensor]:
-    """Rows and scores by falling score, `most` of them (all if it is not positive)."""
+    """Rows and scores by descending score, `most` of them (all if it is not positive)."""
     order = torch.sort(scores, dim=1, descending=True, stable=True).indices
     order = order[:, :most] if 0 < most < rows.shape[1] else order
     return _picked(rows, order), scores.gather(1, order)
@@ -47,7 +47,7 @@ def box_nms(
     data, *, overlap_thresh, valid_thresh, topk, coord_start, score_index, id_index, background_id, force_suppress,
     in_format, out_format,
 ):  # fmt: skip
-    """`contrib.box_nms`: rows that are left come first, by falling score; minus ones fill the rest."""
+    """`contrib.box_nms`: rows that are left come first, by descending score; minus ones fill the rest."""
     if topk == 0:
         return data.clone()
     rows = data.reshape(-1, *data.shape[-2:])
@@ -75,7 +75,7 @@ def box_nms(
 def multibox_detection(
     cls_prob, loc_pred, anchor, *, clip, threshold, background_id, nms_threshold, force_suppress, variances, nms_topk
 ):
-    """`contrib.MultiBoxDetection`: detections by falling score; the class of those suppressed is -1."""
+    """`contrib.MultiBoxDetection`: detections by descending score; the class of those suppressed is -1."""
     scores, kinds = cls_prob[:, 1:].max(1)
     valid = scores >= threshold
     boxes = decoded(loc_pred.unflatten(1, (anchor.shape[1], 4)), anchor[0], variances, clip)

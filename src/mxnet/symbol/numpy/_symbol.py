@@ -1,4 +1,4 @@
-"""MXNet's place for the symbol with NumPy's manners, and for the functions that make such."""
+"""MXNet's module of the symbol with NumPy semantics, and of the functions that return such symbols."""
 
 from .._later import later
 from .._numpy_space import lookup as _lookup

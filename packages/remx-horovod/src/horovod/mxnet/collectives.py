@@ -60,6 +60,14 @@ def same_call(what, facts, process_set):
         raise MXNetError(f"the processes have called different things: {shown}")
 
 
+def _kind_of_device(arrays, what):
+    """ "cpu" or "gpu", where all these arrays are."""
+    kinds = sorted({array.context.device_type for array in arrays})
+    if len(kinds) > 1:
+        raise MXNetError(f"hvd.{what} takes arrays on one kind of device, not on {' and '.join(kinds)} together")
+    return kinds[0] if kinds else ""
+
+
 def _describe(tensors):
     return ", ".join(f"{tuple(t.shape)} {str(t.dtype).removeprefix('torch.')}" for t in tensors)
 
@@ -125,11 +133,11 @@ def _reduce(what, arrays, name, op, process_set, before, after):
     if len(sparse) == len(arrays):
         return arrays
     given, arrays = arrays, [array for array in arrays if not is_sparse(array)]
-    tensors = [_memory(array, what) for array in arrays]
+    tensors, device = [_memory(array, what) for array in arrays], _kind_of_device(arrays, what)
     if any(tensor.dtype is torch.bool for tensor in tensors):
         raise MXNetError(f"hvd.{what} takes numbers; the array has type bool")
     if not _alone(process_set):
-        same_call(what, f"{_NAMES[op]} {name or ''} {_describe(tensors)}", process_set)
+        same_call(what, f"{_NAMES[op]} {name or ''} {device} {_describe(tensors)}", process_set)
     reduce_tensors(tensors, op, process_set, before, after)
     return given
 
@@ -269,7 +277,8 @@ def allgather(tensor, name=None, priority=0, process_set=global_process_set):
     memory = _with_rows(tensor, "allgather")
     if _alone(process_set):
         return tensor.copy()
-    same_call("allgather", f"{name or ''} {_describe([memory[:0]])}", process_set)
+    device = _kind_of_device([tensor], "allgather")
+    same_call("allgather", f"{name or ''} {device} {_describe([memory[:0]])}", process_set)
     with basics.contact():
         found = group.gather_rows(_as_numbers(memory.contiguous()), process_set.channel)
     return _new(found.view(memory.dtype), tensor)
@@ -277,6 +286,7 @@ def allgather(tensor, name=None, priority=0, process_set=global_process_set):
 
 def grouped_allgather(tensors, name=None, priority=0, process_set=global_process_set):
     """`allgather` of several arrays."""
+    _kind_of_device(tensors, "grouped_allgather")
     return [allgather(one, name, priority, process_set) for one in tensors]
 
 
@@ -294,11 +304,11 @@ def broadcast_tensors(tensors, root_rank, process_set):
 
 def broadcast_arrays_(arrays, root_rank, name, process_set=global_process_set):
     """Overwrite arrays with those of the process `root_rank`."""
-    tensors = [_memory(array, "broadcast") for array in arrays]
+    tensors, device = [_memory(array, "broadcast") for array in arrays], _kind_of_device(arrays, "broadcast")
     if root_rank not in process_set.ranks:
         raise ValueError(f"the root of a broadcast must be one of the processes {process_set.ranks}, not {root_rank}")
     if not _alone(process_set):
-        same_call("broadcast", f"from {root_rank} {name or ''} {_describe(tensors)}", process_set)
+        same_call("broadcast", f"from {root_rank} {name or ''} {device} {_describe(tensors)}", process_set)
         broadcast_tensors(tensors, root_rank, process_set)
 
 
@@ -332,7 +342,8 @@ def alltoall(tensor, splits=None, name=None, priority=0, process_set=global_proc
     if _alone(process_set):
         received, found = counts, memory.clone()
     else:
-        same_call("alltoall", f"{name or ''} {_describe([memory[:0]])}", process_set)
+        device = _kind_of_device([tensor], "alltoall")
+        same_call("alltoall", f"{name or ''} {device} {_describe([memory[:0]])}", process_set)
         received, found = _exchange(_as_numbers(memory.contiguous()), counts, process_set)
     made = _new(found.view(memory.dtype), tensor)
     return made if splits is None else (made, mx.nd.array(received, dtype="int32"))

@@ -251,16 +251,12 @@ class Estimator:
             metric.reset()
         handlers = self._prepare_default_validation_handlers(event_handlers)
         _, epoch_begin, batch_begin, batch_end, epoch_end, _ = self._categorize_handlers(handlers)
-        for handler in epoch_begin:
-            handler.epoch_begin(self)
+        self._tell(epoch_begin, "epoch_begin")
         for batch in val_data:
-            for handler in batch_begin:
-                handler.batch_begin(self, batch=batch)
+            self._tell(batch_begin, "batch_begin", batch=batch)
             _, label, pred, loss = self.batch_processor.evaluate_batch(self, batch, batch_axis)
-            for handler in batch_end:
-                handler.batch_end(self, batch=batch, pred=pred, label=label, loss=loss)
-        for handler in epoch_end:
-            handler.epoch_end(self)
+            self._tell(batch_end, "batch_end", batch=batch, pred=pred, label=label, loss=loss)
+        self._tell(epoch_end, "epoch_end")
 
     def fit(self, train_data, val_data=None, epochs=None, event_handlers=None, batches=None, batch_axis=0,
             resume=None, resume_dir="resume"):  # fmt: skip
@@ -344,26 +340,25 @@ class Estimator:
 
     def _train(self, train_data, handlers, position):
         train_begin, epoch_begin, batch_begin, batch_end, epoch_end, train_end = self._categorize_handlers(handlers)
-        for handler in train_begin:
-            handler.train_begin(self)
+        self._tell(train_begin, "train_begin")
         stop = position.restore()
         while not stop:
-            for handler in epoch_begin:
-                handler.epoch_begin(self)
+            self._tell(epoch_begin, "epoch_begin")
             for batch in position.batches(train_data):
-                for handler in batch_begin:
-                    handler.batch_begin(self, batch=batch)
+                self._tell(batch_begin, "batch_begin", batch=batch)
                 _, label, pred, loss = self.batch_processor.fit_batch(self, batch, self.batch_axis)
-                # every handler is told, whichever asks to stop
-                ends = [h.batch_end(self, batch=batch, pred=pred, label=label, loss=loss) for h in batch_end]
+                batch_stops = self._tell(batch_end, "batch_end", batch=batch, pred=pred, label=label, loss=loss)
                 position.after_batch()
-                if any(ends):
+                if batch_stops:
                     break
-            ends = [handler.epoch_end(self) for handler in epoch_end]
-            stop = any(ends)
+            stop = self._tell(epoch_end, "epoch_end")
             position.after_epoch()
-        for handler in train_end:
-            handler.train_end(self)
+        self._tell(train_end, "train_end")
+
+    def _tell(self, handlers, moment, **what):
+        """Call every handler, whichever asks to stop; does one?"""
+        answers = [getattr(handler, moment)(self, **what) for handler in handlers]
+        return any(answers)
 
     def find_learning_rate(self, train_data, **options):
         """Train for some batches with rising learning rates and return the losses; the network is restored afterwards.

@@ -202,11 +202,11 @@ def dynamic_unroll(cell, inputs, begin_state, drop_inputs=0, drop_outputs=0, lay
     F = namespace(inputs)
     axis = layout.find("T")
 
-    def turned(x):
+    def time_major(x):
         """Time first, or back again."""
         return x if axis == 0 else F.swapaxes(x, dim1=0, dim2=axis)
 
-    inputs = turned(inputs)
+    inputs = time_major(inputs)
     if drop_inputs:
         inputs = F.Dropout(inputs, p=drop_inputs, axes=(axis,))
     if valid_length is None:
@@ -223,7 +223,7 @@ def dynamic_unroll(cell, inputs, begin_state, drop_inputs=0, drop_outputs=0, lay
         states = states[:-1]
     if drop_outputs:
         outputs = F.Dropout(outputs, p=drop_outputs, axes=(axis,))
-    outputs = turned(outputs)
+    outputs = time_major(outputs)
     if valid_length is not None:
         outputs = F.SequenceMask(outputs, sequence_length=valid_length, use_sequence_length=True, axis=axis)
     return outputs, states

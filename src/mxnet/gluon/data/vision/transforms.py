@@ -120,7 +120,10 @@ class ToTensor(HybridBlock):
 
 
 class Normalize(HybridBlock):
-    """(image - mean) / std, on float images with channels first.
+    """(image - mean) / std, for each channel of an image with channels first.
+
+    Use it after `ToTensor`, with mean and standard deviation of images from 0 to 1. Pretrained networks of the model
+    zoo expect those of ImageNet: mean (0.485, 0.456, 0.406), std (0.229, 0.224, 0.225).
 
     Parameters
     ----------
@@ -129,10 +132,16 @@ class Normalize(HybridBlock):
     std : float or tuple of float, default 1.0
         The number to divide by, or one for each channel.
 
+    Inputs
+    ------
+    x : NDArray, shape (channels, height, width) or (N, channels, height, width)
+        A float32 image, or a batch, of 1 or 3 channels.
+
     Examples
     --------
-    >>> mx.gluon.data.vision.transforms.Normalize(0.5, 0.25)(mx.nd.ones((3, 1, 1))).asnumpy().ravel()
-    array([2., 2., 2.], dtype=float32)
+    >>> normalize = mx.gluon.data.vision.transforms.Normalize(mean=(0.5, 0.5, 0.25), std=(0.5, 0.25, 0.25))
+    >>> normalize(mx.nd.ones((3, 1, 1))).asnumpy().ravel()
+    array([1., 2., 3.], dtype=float32)
     """
 
     def __init__(self, mean=0.0, std=1.0):
@@ -180,23 +189,36 @@ class Rotate(Block):
 
 
 class RandomRotation(Block):
-    """Rotate a float image with channels first by a random angle.
+    """Rotate an image with channels first by a random angle about its centre.
 
     Parameters
     ----------
     angle_limits : tuple of two floats
-        The range of the angle, in degrees.
+        The range of the angle, in degrees; positive angles turn counter-clockwise.
     zoom_in : bool, default False
-        Whether to zoom in until the border is hidden.
+        Whether to enlarge the image until no corner comes from outside.
     zoom_out : bool, default False
-        Whether to zoom out until the whole image is seen.
+        Whether to reduce the image until all of it is seen.
     rotate_with_proba : float, default 1.0
-        The probability of a rotation.
+        The probability that the image is rotated at all.
+
+    Inputs
+    ------
+    x : NDArray, shape (channels, height, width) or (N, channels, height, width)
+        A float32 image: apply `ToTensor` first. Each image of a batch gets an angle of its own.
+
+    Notes
+    -----
+    The angles come from NumPy's global stream, so `np.random.seed` makes them repeatable.
 
     Examples
     --------
-    >>> mx.gluon.data.vision.transforms.RandomRotation((-10, 10))(mx.nd.ones((3, 8, 8))).shape
-    (3, 8, 8)
+    >>> np.random.seed(1)
+    >>> rotate = mx.gluon.data.vision.transforms.RandomRotation((-90, 90))
+    >>> rotate(mx.nd.array([[[0, 0, 0], [1, 1, 1], [0, 0, 0]]]))[0].asnumpy().round(1)  # a bar, by -15 degrees
+    array([[0. , 0.2, 0.5],
+           [0.4, 1. , 0.4],
+           [0.5, 0.2, 0. ]], dtype=float32)
     """
 
     def __init__(self, angle_limits, zoom_in=False, zoom_out=False, rotate_with_proba=1.0):
@@ -216,23 +238,40 @@ class RandomRotation(Block):
 
 
 class RandomResizedCrop(Block):
-    """A crop of random area and aspect ratio, resized to `size`.
+    """A crop of random position, area and aspect ratio, resized to `size`: the usual augmentation for ImageNet.
+
+    Area and aspect ratio are drawn until the rectangle fits into the image; after ten attempts the centre is taken.
 
     Parameters
     ----------
     size : int or tuple of two ints
         Width and height of the result, or one number for both.
     scale : tuple of two floats, default (0.08, 1.0)
-        The range of the area, as a part of the image.
+        The range of the area, as a part of the image. For small images, or if the object fills the image, begin higher.
     ratio : tuple of two floats, default (3.0 / 4.0, 4.0 / 3.0)
-        The range of the aspect ratio.
+        The range of the aspect ratio, width divided by height.
     interpolation : int, default 1
         0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos.
 
+    Inputs
+    ------
+    x : NDArray, shape (height, width, channels)
+        One image; batches are not taken.
+
+    Notes
+    -----
+    The numbers come from Python's `random`, so `random.seed` makes the crops repeatable, not `mx.random.seed`.
+
     Examples
     --------
-    >>> mx.gluon.data.vision.transforms.RandomResizedCrop(4)(mx.nd.ones((8, 6, 3))).shape
-    (4, 4, 3)
+    >>> import random
+    >>> random.seed(1)
+    >>> crop = mx.gluon.data.vision.transforms.RandomResizedCrop(2, scale=(0.1, 0.3))
+    >>> image = mx.nd.arange(64).reshape((8, 8, 1))  # pixels are numbered by rows: each call sees another part
+    >>> for _ in range(2):
+    ...     print(crop(image)[:, :, 0].asnumpy().round().tolist())
+    [[18.0, 20.0], [30.0, 32.0]]
+    [[45.0, 47.0], [57.0, 59.0]]
     """
 
     def __init__(self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), interpolation=1):
@@ -244,27 +283,38 @@ class RandomResizedCrop(Block):
 
 
 class CropResize(HybridBlock):
-    """A crop, resized if a size is given.
+    """A fixed rectangle of an image, resized if a size is given.
 
     Parameters
     ----------
     x : int
-        The left edge.
+        The left edge, in pixels from the left.
     y : int
-        The upper edge.
+        The upper edge, in pixels from the top.
     width : int
-        The width of the crop.
+        The width of the rectangle, which must lie inside the image.
     height : int
-        The height of the crop.
+        The height of the rectangle.
     size : int or tuple of two ints, optional
-        Width and height of the result, or one number for both.
+        Width and height of the result, or one number for both; None leaves the rectangle as it is.
     interpolation : int, optional
-        0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos.
+        How the rectangle is resized: 0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos.
+
+    Inputs
+    ------
+    x : NDArray, shape (height, width, channels) or (N, height, width, channels)
+        One image, or a batch, of which the same rectangle is taken everywhere.
 
     Examples
     --------
-    >>> mx.gluon.data.vision.transforms.CropResize(0, 0, 4, 4, 2, 1)(mx.nd.ones((8, 6, 3))).shape
-    (2, 2, 3)
+    >>> image = mx.nd.arange(8).reshape((2, 4, 1))
+    >>> crop = mx.gluon.data.vision.transforms.CropResize(x=1, y=0, width=2, height=2)
+    >>> crop(image)[:, :, 0].asnumpy()
+    array([[1., 2.],
+           [5., 6.]], dtype=float32)
+    >>> resized = mx.gluon.data.vision.transforms.CropResize(0, 0, 4, 4, size=(2, 3), interpolation=1)
+    >>> resized(mx.nd.ones((8, 6, 3))).shape
+    (3, 2, 3)
     """
 
     def __init__(self, x, y, width, height, size=None, interpolation=None):
@@ -277,19 +327,31 @@ class CropResize(HybridBlock):
 
 
 class CenterCrop(Block):
-    """The middle of the image at `size`, scaled up if the image is smaller.
+    """The middle of an image, `size` large.
+
+    An image that is smaller than `size` is not padded: the largest centred part of the same aspect ratio is cut out and
+    enlarged to `size`, so the result always has this size.
 
     Parameters
     ----------
     size : int or tuple of two ints
-        Width and height of the result, or one number for both.
+        Width and height of the result, in this order, or one number for both.
     interpolation : int, default 1
-        0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos.
+        How a part of a smaller image is enlarged: 0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos.
+
+    Inputs
+    ------
+    x : NDArray, shape (height, width, channels)
+        One image of any type; batches are not taken.
 
     Examples
     --------
-    >>> mx.gluon.data.vision.transforms.CenterCrop(4)(mx.nd.ones((8, 6, 3))).shape
-    (4, 4, 3)
+    >>> from mxnet.gluon.data.vision import transforms
+    >>> image = mx.nd.arange(12).reshape((2, 6, 1))
+    >>> transforms.CenterCrop((2, 1))(image)[:, :, 0].asnumpy()
+    array([[2., 3.]], dtype=float32)
+    >>> transforms.CenterCrop(6)(mx.nd.ones((4, 8, 3))).shape
+    (6, 6, 3)
     """
 
     def __init__(self, size, interpolation=1):
@@ -301,21 +363,34 @@ class CenterCrop(Block):
 
 
 class Resize(HybridBlock):
-    """Resize the image.
+    """Resize an image to a width and height, or its shorter side to a length.
 
     Parameters
     ----------
     size : int or tuple of two ints
-        Width and height of the result, or one number for both.
+        Width and height of the result, in this order; one number stands for both, or for the shorter side if
+        `keep_ratio` is True.
     keep_ratio : bool, default False
-        Whether one number is the shorter side, the other keeping the ratio.
+        Whether one number is the length of the shorter side, the longer one keeping the ratio. Without it a number
+        gives a square, which distorts images that are not.
     interpolation : int, default 1
-        0 nearest, 1 bilinear, 2 cubic, 3 area, 4 Lanczos.
+        0 nearest, 1 bilinear, 2 cubic, 3 area (best for reducing), 4 Lanczos.
+
+    Inputs
+    ------
+    x : NDArray, shape (height, width, channels) or (N, height, width, channels)
+        One image, or a batch.
 
     Examples
     --------
-    >>> mx.gluon.data.vision.transforms.Resize(4, keep_ratio=True)(mx.nd.ones((8, 16, 3))).shape
+    >>> from mxnet.gluon.data.vision import transforms
+    >>> image = mx.nd.ones((8, 16, 3))
+    >>> transforms.Resize(4)(image).shape
+    (4, 4, 3)
+    >>> transforms.Resize(4, keep_ratio=True)(image).shape
     (4, 8, 3)
+    >>> transforms.Resize((5, 2))(image).shape  # the shape has the height first
+    (2, 5, 3)
     """
 
     def __init__(self, size, keep_ratio=False, interpolation=1):
@@ -331,8 +406,7 @@ class Resize(HybridBlock):
 class RandomFlipLeftRight(HybridBlock):
     """Mirror the image with probability one half.
 
-    The image has shape (height, width, channels), or (N, height, width, channels), and any type. Do not use it where
-    left and right matter, as for letters and digits.
+    Do not use it where left and right matter, as for letters and digits.
 
     Parameters
     ----------
@@ -341,10 +415,17 @@ class RandomFlipLeftRight(HybridBlock):
     params : ParameterDict, optional
         Accepted like that of all blocks: this one has no parameters.
 
+    Inputs
+    ------
+    x : NDArray, shape (height, width, channels) or (N, height, width, channels)
+        One image of any type, or a batch, which is mirrored as a whole or not at all.
+
     Examples
     --------
-    >>> mx.gluon.data.vision.transforms.RandomFlipLeftRight()(mx.nd.ones((8, 6, 3))).shape
-    (8, 6, 3)
+    >>> mx.random.seed(1)
+    >>> flip = mx.gluon.data.vision.transforms.RandomFlipLeftRight()
+    >>> [flip(mx.nd.array([[[1], [2]]])).asnumpy().ravel().tolist() for _ in range(4)]
+    [[1.0, 2.0], [2.0, 1.0], [2.0, 1.0], [2.0, 1.0]]
     """
 
     def hybrid_forward(self, F, x):
@@ -354,8 +435,7 @@ class RandomFlipLeftRight(HybridBlock):
 class RandomFlipTopBottom(HybridBlock):
     """Turn the image upside down with probability one half.
 
-    The image has shape (height, width, channels), or (N, height, width, channels), and any type. It suits images
-    without a natural upside, such as those of satellites and microscopes.
+    It suits images without a natural upside, such as those of satellites and microscopes.
 
     Parameters
     ----------
@@ -364,10 +444,17 @@ class RandomFlipTopBottom(HybridBlock):
     params : ParameterDict, optional
         Accepted like that of all blocks: this one has no parameters.
 
+    Inputs
+    ------
+    x : NDArray, shape (height, width, channels) or (N, height, width, channels)
+        One image of any type, or a batch, which is turned as a whole or not at all.
+
     Examples
     --------
-    >>> mx.gluon.data.vision.transforms.RandomFlipTopBottom()(mx.nd.ones((8, 6, 3))).shape
-    (8, 6, 3)
+    >>> mx.random.seed(1)
+    >>> flip = mx.gluon.data.vision.transforms.RandomFlipTopBottom()
+    >>> [flip(mx.nd.array([[[1]], [[2]]])).asnumpy().ravel().tolist() for _ in range(4)]
+    [[1.0, 2.0], [2.0, 1.0], [2.0, 1.0], [2.0, 1.0]]
     """
 
     def hybrid_forward(self, F, x):
@@ -388,21 +475,27 @@ class _Jitter(HybridBlock):
 
 
 class RandomBrightness(_Jitter):
-    """Multiply the image by a random factor of [1 - brightness, 1 + brightness].
+    """Multiply the image by a random factor from 1 - brightness to 1 + brightness.
 
-    An image has shape (height, width, channels), channels red, green, blue. The factor a is drawn uniformly for each
-    call, from max(0, 1 - brightness) to 1 + brightness, and the result is a·x. Results of uint8 images are rounded down
-    and limited to 0 … 255; those of float images are not limited.
+    The factor a is drawn uniformly for each call, from max(0, 1 - brightness) to 1 + brightness, and the result is a·x.
+    Results of uint8 images are rounded down and limited to 0 … 255; those of float images are not limited.
 
     Parameters
     ----------
     brightness : float
         The greatest relative change: 0.5 draws factors from 0.5 to 1.5; 0 changes nothing.
 
+    Inputs
+    ------
+    x : NDArray, shape (height, width, channels)
+        An image of type uint8 or float32. The numbers are drawn from MXNet's stream (`mx.random.seed`).
+
     Examples
     --------
-    >>> mx.gluon.data.vision.transforms.RandomBrightness(0.5)(mx.nd.ones((8, 6, 3))).shape
-    (8, 6, 3)
+    >>> mx.random.seed(3)
+    >>> image = mx.nd.array([[[100, 100, 200]]], dtype="uint8")
+    >>> mx.gluon.data.vision.transforms.RandomBrightness(0.5)(image)[0, 0].asnumpy().tolist()
+    [108, 108, 217]
     """
 
     _operator = "random_brightness"
@@ -412,22 +505,30 @@ class RandomBrightness(_Jitter):
 
 
 class RandomContrast(_Jitter):
-    """Change the contrast by a random factor of [1 - contrast, 1 + contrast].
+    """Move the image towards its mean grey, or away from it, by a random factor from 1 - contrast to 1 + contrast.
 
-    An image has shape (height, width, channels), channels red, green, blue. The factor a is drawn uniformly for each
-    call, from max(0, 1 - contrast) to 1 + contrast, and the result is a·x + (1 - a)·m, where m is the mean of the grey
-    image (0.299 R + 0.587 G + 0.114 B). A factor of 0 gives an image of one grey, 1 the image itself. Results of uint8
-    images are rounded down and limited to 0 … 255; those of float images are not limited.
+    The factor a is drawn uniformly for each call, from max(0, 1 - contrast) to 1 + contrast, and the result is
+    a·x + (1 - a)·m, where m is the mean of the grey image (0.299 R + 0.587 G + 0.114 B). A factor of 0 gives an image
+    of one grey, 1 the image itself. Results of uint8 images are rounded down and limited to 0 … 255; those of float
+    images are not limited.
 
     Parameters
     ----------
     contrast : float
         The greatest relative change: 0.5 draws factors from 0.5 to 1.5; 0 changes nothing.
 
+    Inputs
+    ------
+    x : NDArray, shape (height, width, 3)
+        An image of type uint8 or float32, channels red, green, blue.
+
     Examples
     --------
-    >>> mx.gluon.data.vision.transforms.RandomContrast(0.5)(mx.nd.ones((8, 6, 3))).shape
-    (8, 6, 3)
+    >>> mx.random.seed(3)
+    >>> image = mx.nd.array([[[50, 50, 50], [150, 150, 150]]])  # mean grey 100
+    >>> mx.gluon.data.vision.transforms.RandomContrast(0.5)(image)[0].asnumpy().round(1)
+    array([[ 45.7,  45.7,  45.7],
+           [154.3, 154.3, 154.3]], dtype=float32)
     """
 
     _operator = "random_contrast"
@@ -437,22 +538,35 @@ class RandomContrast(_Jitter):
 
 
 class RandomSaturation(_Jitter):
-    """Change the saturation by a random factor of [1 - saturation, 1 + saturation].
+    """Change the saturation by a random factor from 1 - saturation to 1 + saturation.
 
-    An image has shape (height, width, channels), channels red, green, blue. The factor a is drawn uniformly for each
-    call, from max(0, 1 - saturation) to 1 + saturation, and the result is a·x + (1 - a)·g, where g is the grey value of
-    each pixel (0.299 R + 0.587 G + 0.114 B). A factor of 0 gives the grey image, 1 the image itself. Results of uint8
-    images are rounded down and limited to 0 … 255; those of float images are not limited.
+    The factor a is drawn uniformly for each call, from max(0, 1 - saturation) to 1 + saturation, and the result is
+    a·x + (1 - a)·g for each pixel. A factor of 1 gives the image itself. Results of uint8 images are rounded down and
+    limited to 0 … 255; those of float images are not limited.
 
     Parameters
     ----------
     saturation : float
         The greatest relative change: 0.5 draws factors from 0.5 to 1.5; 0 changes nothing.
 
+    Inputs
+    ------
+    x : NDArray, shape (height, width, 3)
+        An image of type uint8 or float32, channels red, green, blue.
+
+    Notes
+    -----
+    The grey value should be g = 0.299 R + 0.587 G + 0.114 B. MXNet's operator takes only its last term, 0.114 B, and so
+    does this one, whose numbers are the same: grey pixels change, too, almost as with `RandomBrightness`.
+    `mx.image.SaturationJitterAug` uses the whole sum.
+
     Examples
     --------
-    >>> mx.gluon.data.vision.transforms.RandomSaturation(0.5)(mx.nd.ones((8, 6, 3))).shape
-    (8, 6, 3)
+    >>> mx.random.seed(3)
+    >>> image = mx.nd.array([[[200, 0, 0], [70, 70, 70]]])  # red and grey
+    >>> mx.gluon.data.vision.transforms.RandomSaturation(0.5)(image)[0].asnumpy().round(1)
+    array([[217.1,   0. ,   0. ],
+           [ 75.3,  75.3,  75.3]], dtype=float32)
     """
 
     _operator = "random_saturation"
@@ -464,19 +578,25 @@ class RandomSaturation(_Jitter):
 class RandomHue(_Jitter):
     """Change the hue by a random angle, at most `hue` times the whole colour circle.
 
-    An image has shape (height, width, channels), channels red, green, blue. The angle is drawn uniformly for each call,
-    from -360°·hue to 360°·hue; lightness and saturation stay the same. A red image may become orange or violet with
-    `hue=0.1`, and any colour with `hue=0.5`.
+    The angle is drawn uniformly for each call, from -360°·hue to 360°·hue; lightness and saturation stay the same. A
+    red image may become orange or violet with `hue=0.1`, and any colour with `hue=0.5`.
 
     Parameters
     ----------
     hue : float
         The greatest change as a share of the colour circle; 0 changes nothing, up to rounding.
 
+    Inputs
+    ------
+    x : NDArray, shape (height, width, 3)
+        An image of type uint8 or float32 with values from 0 to 255, channels red, green, blue.
+
     Examples
     --------
-    >>> mx.gluon.data.vision.transforms.RandomHue(0.1)(mx.nd.ones((8, 6, 3))).shape
-    (8, 6, 3)
+    >>> mx.random.seed(3)
+    >>> image = mx.nd.array([[[200, 0, 0]]], dtype="uint8")  # red becomes orange
+    >>> mx.gluon.data.vision.transforms.RandomHue(0.5)(image)[0, 0].asnumpy().tolist()
+    [200, 102, 0]
     """
 
     _operator = "random_hue"
@@ -486,23 +606,31 @@ class RandomHue(_Jitter):
 
 
 class RandomColorJitter(HybridBlock):
-    """Change brightness, contrast, saturation and hue at random, in random order.
+    """Change brightness, contrast, saturation and hue at random, in a random order.
 
     Parameters
     ----------
     brightness : float, default 0
-        The greatest change of the brightness.
+        The greatest relative change of the brightness, as for `RandomBrightness`; 0 leaves it.
     contrast : float, default 0
-        The greatest change of the contrast.
+        The greatest relative change of the contrast, as for `RandomContrast`.
     saturation : float, default 0
-        The greatest change of the saturation.
+        The greatest relative change of the saturation, as for `RandomSaturation`.
     hue : float, default 0
-        The greatest change of the hue.
+        The greatest change of the hue as a share of the colour circle, as for `RandomHue`; 0.1 is much.
+
+    Inputs
+    ------
+    x : NDArray, shape (height, width, 3)
+        An image of type uint8 or float32 with values from 0 to 255, channels red, green, blue.
 
     Examples
     --------
-    >>> mx.gluon.data.vision.transforms.RandomColorJitter(0.1, 0.1, 0.1, 0.1)(mx.nd.ones((8, 6, 3))).shape
-    (8, 6, 3)
+    >>> mx.random.seed(3)
+    >>> image = mx.nd.array([[[200, 50, 0]]], dtype="uint8")
+    >>> jitter = mx.gluon.data.vision.transforms.RandomColorJitter(0.3, 0.3, 0.3, 0.1)
+    >>> [jitter(image)[0, 0].asnumpy().tolist() for _ in range(3)]
+    [[163, 8, 13], [235, 15, 0], [161, 62, 0]]
     """
 
     def __init__(self, brightness=0, contrast=0, saturation=0, hue=0):
@@ -514,21 +642,29 @@ class RandomColorJitter(HybridBlock):
 
 
 class RandomLighting(HybridBlock):
-    """Add AlexNet's colour noise along the principal components.
+    """Add AlexNet's colour noise: one random shift along the principal components of natural colours.
 
     The three principal components of the colours of ImageNet, each scaled by its eigenvalue and by a random number from
-    a normal distribution of standard deviation `alpha`, are added to every pixel of an image of shape (height, width,
-    3) with values from 0 to 255. All pixels get the same shift, so that it looks like a change of the light.
+    a normal distribution of standard deviation `alpha`, are added to every pixel. All pixels get the same shift, so
+    that it looks like a change of the light.
 
     Parameters
     ----------
     alpha : float
         The standard deviation of the random numbers; AlexNet used 0.1, and 0 changes nothing.
 
+    Inputs
+    ------
+    x : NDArray, shape (height, width, 3)
+        An image of type uint8 or float32 with values from 0 to 255, channels red, green, blue.
+
     Examples
     --------
-    >>> mx.gluon.data.vision.transforms.RandomLighting(0.1)(mx.nd.ones((8, 6, 3))).shape
-    (8, 6, 3)
+    >>> mx.random.seed(3)
+    >>> image = mx.nd.array([[[200, 0, 0], [0, 0, 0]]])
+    >>> mx.gluon.data.vision.transforms.RandomLighting(0.1)(image)[0].asnumpy().round(1)
+    array([[205.7,   5.4,   4.6],
+           [  5.7,   5.4,   4.6]], dtype=float32)
     """
 
     def __init__(self, alpha):

@@ -1,0 +1,1 @@
+"""Initializers, by what they fill parameters with; `mxnet.initializer` shows them all."""

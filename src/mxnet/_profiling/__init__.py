@@ -1,0 +1,1 @@
+"""Parts of `mxnet.profiler`: the record, the tables of `dumps`, and a program's own marks."""
