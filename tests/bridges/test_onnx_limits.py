@@ -1,6 +1,8 @@
 """ONNX files that ask for more than they hold: refused with the node's name, at once and in little memory."""
 
+import os
 import resource
+import signal
 import time
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import mxnet as mx
+from mxnet.contrib.onnx.onnx2mx import _functions, _isolated
 from mxnet.contrib.onnx.onnx2mx.import_onnx import GraphProto
 
 
@@ -292,3 +295,52 @@ def test_a_shape_of_more_dimensions_than_any_array_has():
     file = model([node("Expand", ["x", "c0"])], ["y"], [("c0", shape)], inputs=[("x", [1])])
     with pytest.raises(mx.MXNetError, match="node huge .*a shape of 131074 dimensions is not possible"):
         GraphProto().from_onnx(file)
+
+
+def test_what_ends_the_process_in_which_onnx_infers_shapes_is_told(monkeypatch):
+    """Its C++ code reads beyond lists, and takes any memory that an attribute claims; this process goes on."""
+    file = one("Reshape", np.ones(4, np.float32), np.array([2, 2], np.int64))
+    for fault, words in (
+        (lambda data: os.kill(os.getpid(), signal.SIGSEGV), "the package onnx fails on it"),
+        (lambda data: bytes(1 << 33), ": MemoryError$"),
+        (lambda data: {}[0], ": 0$"),
+    ):
+        monkeypatch.setattr(_functions, "_inferred", fault)
+        with pytest.raises(mx.MXNetError, match=f"the shapes of the model's values cannot be inferred.*{words}"):
+            GraphProto().from_onnx(file)
+
+
+def test_inference_that_takes_too_long_is_ended(monkeypatch):
+    def forever(data):
+        while True:
+            pass
+
+    monkeypatch.setattr(_isolated, "SECONDS", 1)
+    with pytest.raises(mx.MXNetError, match="it takes more time than so few bytes should"):
+        _isolated.isolated(forever, b"")
+
+
+def test_the_process_of_inference_leaves_nothing_behind():
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        assert _isolated.isolated(lambda data: data * 2, b"ab") == b"abab"
+    assert len(os.listdir("/proc/self/fd")) == before
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_large_weights_keep_their_values():
+    """They do not go through the process that infers shapes."""
+    weight = np.arange(40_000, dtype=np.float32).reshape(200, 200)
+    file = model([node("MatMul", ["x", "w"])], ["y"], [("w", weight)], inputs=[("x", [1, 200])])
+    symbol, arguments, _ = GraphProto().from_onnx(file)
+    assert symbol.list_arguments() == ["x", "w"]
+    np.testing.assert_array_equal(arguments["w"].asnumpy(), weight)
+
+
+def test_an_input_without_a_type(tmp_path):
+    file = model([node("Relu", ["x"])], ["y"])
+    file.graph.input.add().name = "x"
+    onnx.save(file, tmp_path / "a.onnx")
+    net = mx.contrib.onnx.import_to_gluon(str(tmp_path / "a.onnx"), mx.cpu())
+    assert net(mx.nd.array([-1, 2])).asnumpy().tolist() == [0, 2]

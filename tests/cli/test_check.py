@@ -157,3 +157,10 @@ def test_hostile_programs_are_told_without_a_traceback(tmp_path, capsys, name, d
     (tmp_path / name).write_text(data)
     assert main(["check", str(tmp_path / name)]) == 2
     assert "unread" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("coding", ["rot13", "zlib", "hex"])
+def test_a_coding_that_is_none_of_texts(tmp_path, capsys, coding):
+    (tmp_path / "a.py").write_text(f"# coding: {coding}\nimport mxnet\n")
+    assert main(["check", str(tmp_path / "a.py")]) == 2
+    assert "no program: " in capsys.readouterr().out

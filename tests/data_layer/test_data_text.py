@@ -76,3 +76,12 @@ def test_embedding_files_that_are_none(tmp_path, data, words):
     (tmp_path / "vectors.txt").write_bytes(data)
     with pytest.raises(mx.MXNetError, match=words):
         mx.contrib.text.embedding.CustomEmbedding(str(tmp_path / "vectors.txt"))
+
+
+def test_a_file_that_is_not_of_the_encoding(vectors):
+    for encoding, words in (
+        ("utf16", "vectors.txt: UTF-16 stream does not start with BOM"),
+        ("utf-32", "vectors.txt: "),
+    ):
+        with pytest.raises(mx.MXNetError, match=words):
+            text.embedding.CustomEmbedding(vectors, encoding=encoding)

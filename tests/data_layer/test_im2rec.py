@@ -113,3 +113,30 @@ def test_iterator_reads_what_it_writes(root):
     batch = iterator.next()
     assert batch.label[0].asnumpy().tolist() == [1, 0, 2, 2, 0]
     np.testing.assert_array_equal(batch.data[0][0].transpose((1, 2, 0)).asnumpy(), mx.image.imread(PICTURE).asnumpy())
+
+
+def test_lines_that_no_record_can_have_are_passed_over(root, capsys):
+    name = "cat/a.png\n"
+    (root / "all.lst").write_bytes(
+        f"0\t1\t{name}-1\t1\t{name}{1 << 64}\t1\t{name}3\t1e308\t{name}".encode()
+        + b"4\t1\t\xab.png\n5\t2\t"
+        + name.encode()
+    )
+    run(root)
+    said = capsys.readouterr()
+    assert "line 2: " in said.out and "line 3: " in said.out and "does not fit in 64 bits" in said.out
+    assert "(number 3)" in said.err and "(number 4)" in said.err
+    assert mx.recordio.MXIndexedRecordIO(str(root / "all.idx"), str(root / "all.rec"), "r").keys == [0, 5]
+
+
+def test_a_list_is_whole_or_the_old_one(tmp_path):
+    path = str(tmp_path / "all.lst")
+    im2rec.write_list(path, [(0, "a.png", 1)])
+
+    def broken():
+        yield 0, "b.png", 2
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        im2rec.write_list(path, broken())
+    assert lines(tmp_path / "all.lst") == ["0\t1.000000\ta.png"] and os.listdir(tmp_path) == ["all.lst"]

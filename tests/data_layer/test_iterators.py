@@ -1,7 +1,9 @@
 """Iterators beyond recorded batches: faults, wrappers, prefetching, forks."""
 
+import gzip
 import os
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -295,3 +297,23 @@ def test_a_program_may_end_while_batches_are_read_ahead():
     for _ in range(2):  # in a thread that Python ends by force, torch aborts the process more often than not
         ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+def test_tables_are_not_unpacked_because_of_their_names(tmp_path, suffix):
+    """The bytes of a file are its text, as in MXNet; packed ones could have any size."""
+    plain, packed = tmp_path / f"plain.csv{suffix}", tmp_path / f"packed.csv{suffix}"
+    plain.write_text("1,2,3\n")
+    packed.write_bytes(gzip.compress(b"0,0,0\n" * 100_000))
+    (batch,) = mx.io.CSVIter(data_csv=str(plain), data_shape=(3,), batch_size=1)
+    assert batch.data[0].asnumpy().tolist() == [[1, 2, 3]]
+    with pytest.raises(mx.MXNetError, match=f"packed.csv{suffix}: could not convert string"):
+        mx.io.CSVIter(data_csv=str(packed), data_shape=(3,), batch_size=1)
+
+
+def test_digits_without_any(tmp_path):
+    for name, sizes in (("images", (0, 4, 4)), ("labels", (0,))):
+        (tmp_path / name).write_bytes(struct.pack(f">BBBB{len(sizes)}I", 0, 0, 8, len(sizes), *sizes))
+    paths = {"image": str(tmp_path / "images"), "label": str(tmp_path / "labels")}
+    with pytest.raises(mx.MXNetError, match="holds nothing to read"):
+        mx.io.MNISTIter(**paths, batch_size=1, shuffle=True, silent=True)

@@ -11,7 +11,7 @@ import zipfile
 
 import pytest
 
-from mxnet._formats import archives
+from mxnet._formats import archives, pickle_damage
 from mxnet.base import MXNetError
 from mxnet.test_utils import get_bz2_data, get_zip_data
 
@@ -171,3 +171,17 @@ def test_a_folder_that_cannot_be_made_is_no_damage(tmp_path):
     (tmp_path / "out").write_bytes(b"a file")
     with pytest.raises(FileExistsError):
         archives.extract_all(archive, tmp_path / "out")
+
+
+def test_a_member_before_the_beginning_of_the_file(tmp_path):
+    """The directory says that it begins later than it does."""
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("a.pkl", b"content")
+    data = bytearray(path.read_bytes())
+    at = data.rindex(b"PK\x05\x06") + 16
+    data[at : at + 4] = (int.from_bytes(data[at : at + 4], "little") + 20).to_bytes(4, "little")
+    path.write_bytes(data)
+    with pytest.raises(MXNetError, match="a.zip: the archive is damaged"):
+        archives.extract(str(path), {"a.pkl": None}, str(tmp_path / "out"))
+    assert "damaged" in pickle_damage.torch_damage(path)

@@ -2,13 +2,14 @@
 
 import pickle
 import struct
+import tracemalloc
 
 import numpy as np
 import pytest
 
 import mxnet as mx
 from mxnet._formats import cifar_pickles, state_pickles
-from mxnet._formats.pickle_damage import damage
+from mxnet._formats.pickle_damage import damage, torch_damage
 
 
 def twice_each(levels):
@@ -64,3 +65,17 @@ def test_the_reader_of_states_uses_it(monkeypatch):
     monkeypatch.setattr(state_pickles.pickle_damage, "damage", lambda data: "something is wrong")
     with pytest.raises(mx.MXNetError, match="something is wrong"):
         state_pickles.read(pickle.dumps({}), lambda blob: blob, lambda *told: told)
+
+
+def test_a_length_in_an_old_file_of_torchs_takes_no_memory(tmp_path):
+    """492 bytes took two gigabytes: a file gives a buffer of the size that is asked for."""
+    path = tmp_path / "a.pt"
+    path.write_bytes(pickle.dumps(119547037146038801333356, 2) + pickle.dumps(1001, 2) + b"\x80\x02X" + b"\0\0\0\x7fab")
+    tracemalloc.start()
+    try:
+        assert "expected 2130706432 bytes" in torch_damage(path)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+    path.write_bytes(b"")
+    assert torch_damage(path) == "it is empty"

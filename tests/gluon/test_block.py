@@ -1,6 +1,8 @@
 """Blocks: children of both ages, hooks, files, copies, tracing, error messages."""
 
 import copy
+import json
+import os
 import pickle
 
 import numpy as np
@@ -376,3 +378,50 @@ def test_unused_inputs_and_parameters_are_warned_about(x):
     texts = [str(w.message) for w in caught]
     assert "The 1-th input to HybridBlock is not used by any computation. Is this intended?" in texts
     assert "Parameter net_weight is not used by any computation. Is this intended?" in texts
+
+
+def spoil(description, way):
+    if way == "text":
+        return description[: len(description) // 2]
+    tree = json.loads(description)
+    (entry,) = tree.values()
+    if way == "child":
+        entry["children"] = {}
+    elif way == "name":
+        entry["orig_name"] = 3
+    elif way == "graph":
+        entry["symbol"] = "{}"
+    elif way == "twice":
+        entry["children"] = dict.fromkeys(entry["children"], "0")
+    else:
+        tree = {"dense0": entry} if way == "class" else [tree]
+    return json.dumps(tree)
+
+
+@pytest.mark.parametrize("way", ["text", "child", "name", "graph", "twice", "class", "list"])
+def test_a_damaged_description_of_a_tree_changes_nothing(tmp_path, x, way):
+    net, prefix = mlp(nn.HybridSequential), str(tmp_path / "net")
+    net.initialize()
+    net.hybridize()
+    net(x)
+    net.save(prefix)
+    (tmp_path / "net-model.manifest.json").unlink()
+    path = tmp_path / "net-model.json"
+    path.write_text(spoil(path.read_text(), way))
+    other = mlp(nn.HybridSequential)
+    before = [*other._children, other.name, *other.collect_params()]
+    with pytest.raises(mx.MXNetError, match="net-model.json|malformed"):
+        other.load(prefix)
+    assert [*other._children, other.name, *other.collect_params()] == before
+
+
+def test_both_files_of_a_tree_belong_together(tmp_path, x):
+    """The parameters of another save are not taken for those of this description."""
+    net, prefix = mlp(), str(tmp_path / "net")
+    net.initialize()
+    net(x)
+    net.save(prefix)
+    (tmp_path / "net-model.params").write_bytes(b"other")
+    os.utime(tmp_path / "net-model.params", (0, 0))
+    with pytest.raises(mx.MXNetError, match="net-model.params: it has 5 bytes, the manifest says"):
+        mlp().load(prefix)

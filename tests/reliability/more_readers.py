@@ -14,6 +14,7 @@ import zlib
 
 import numpy as np
 
+from . import onnx_graphs
 from .inputs import NUMBERS, mutated
 
 DATA = pathlib.Path(__file__).parents[1] / "data" / "data_layer"
@@ -336,9 +337,11 @@ def networks():
 
 
 def generated_network(rng):
-    """Two of the graphs joined, an input of one being the output of the other, or a constant of another."""
+    """Any operators; or two of the graphs joined, an input of one being the output of the other, or a constant."""
     import onnx
 
+    if rng.random() < 0.5:
+        return onnx_graphs.generated(rng)
     first, second = (onnx.ModelProto.FromString(rng.choice(networks())) for _ in range(2))
     for node in second.graph.node:
         node.input[:] = [rng.choice(("y", "out", "c0", "c1", "", name)) for name in node.input]

@@ -334,3 +334,14 @@ def test_a_module_that_is_resumed(tmp_path, on_store):
     (tmp_path / "run.states").write_bytes(state_files.dumps((states, optimizer)))
     with pytest.raises(mx.MXNetError, match=r"run.states: .*parameter 'fc_weight' .* does not fit Adam"):
         Symbolic.load(module, place, kept)
+
+
+def test_a_momentum_of_some_parameters_that_is_not_needed():
+    """One updater had momentum and saw one of the weights; the other has none, and updates both."""
+    made, weight = trained("sgd", momentum=0.9)
+    other, both = updater("sgd"), [weight, nd.ones((2, 3))]
+    other.set_states(made.get_states())
+    before = [each.asnumpy() for each in both]
+    other([0, 1], [nd.ones((2, 3))] * 2, both)
+    for old, new in zip(before, both, strict=True):
+        np.testing.assert_allclose(new.asnumpy(), old - 0.01, rtol=1e-6)

@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -139,3 +140,14 @@ def test_what_the_environment_lacks_is_said(variables):
     variables(MX_CONFIG='{"cluster": {"worker": [{"url": "w", "port": 1}]}, "task": {"type": "server", "index": 0}}')
     with pytest.raises(mx.MXNetError, match="this process is a server of an MXJob"):
         cluster.fact("rank")
+
+
+def test_a_pods_name_is_waited_for_no_longer_than_workers_wait(monkeypatch):
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+    monkeypatch.setenv("MASTER_ADDR", "pod-0.nowhere.invalid")
+    monkeypatch.setenv("MXNET_KVSTORE_TIMEOUT", "1")
+    monkeypatch.setattr(cluster.addresses, "resolve", lambda name: None)
+    start = time.monotonic()
+    with pytest.raises(mx.MXNetError, match="pod-0.nowhere.invalid"):
+        cluster.own_address(2)
+    assert 0.5 < time.monotonic() - start < 20

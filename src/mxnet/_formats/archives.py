@@ -165,6 +165,8 @@ def _damage_named(archive: Any) -> Iterator[None]:
     except _DAMAGE as error:
         raise MXNetError(f"{archive}: the archive is damaged ({type(error).__name__}: {error})") from error
     except OSError as error:
+        if error.errno == errno.EINVAL:  # a place before the beginning of the file
+            raise MXNetError(f"{archive}: the archive is damaged ({error})") from error
         if error.errno != errno.ENAMETOOLONG:
             raise
         raise MXNetError(f"{archive}: a member's name is too long: {str(error.filename)[:100]}...") from error

@@ -26,10 +26,15 @@ def _entry(line: bytes, least: int) -> tuple[int, list[float], str]:
         raise ValueError("expected index, label(s) and path separated by tabs")
     if "\0" in fields[-1]:
         raise ValueError(f"{fields[-1]!r} is no path")
-    index = int(fields[0])
-    if not -(1 << 63) <= index < 1 << 64:
-        raise ValueError(f"the index {fields[0]} does not fit in 64 bits")
-    return index, [float(value) for value in fields[1:-1]], fields[-1]
+    return index_of(fields[0], -(1 << 63)), [float(value) for value in fields[1:-1]], fields[-1]
+
+
+def index_of(text: str, least: int = 0) -> int:
+    """The number of a line; that of a record is not negative."""
+    index = int(text)
+    if not least <= index < 1 << 64:
+        raise ValueError(f"the index {text[:40]} does not fit in 64 bits")
+    return index
 
 
 def check_file(path: str) -> None:

@@ -4,12 +4,13 @@ An unpickler allocates a memo of the size that an index claims, and hashes the k
 other twice are a few bytes each, but their hash takes twice as long with every level.
 """
 
+import mmap
 import os
 import pickletools
 import struct
 import zipfile
 import zlib
-from typing import IO, Any
+from typing import Any
 
 from .archives import ALWAYS, RATIO, open_member
 
@@ -92,7 +93,7 @@ class _Machine:
         return parts[::-1]
 
 
-def damage(data: bytes | IO[bytes], persistent: bool = False, size: int = 0) -> str | None:
+def damage(data: bytes | mmap.mmap, persistent: bool = False, size: int = 0) -> str | None:
     """What is wrong with a pickle, in words; None where nothing is.
 
     A file is read from where it is to the end of the pickle; `size` is that of the file. `persistent` admits references
@@ -122,8 +123,12 @@ def torch_damage(path: str | os.PathLike[str]) -> str | None:
     """What is wrong with the pickles of a file of torch's, a zip or, until 2020, pickles one after the other."""
     if zipfile.is_zipfile(path):
         return _zip_damage(path)
-    with open(path, "rb") as file:
-        found = (damage(file, persistent=True, size=os.path.getsize(path)) for _ in range(_TORCH_PICKLES))
+    size = os.path.getsize(path)
+    if not size:
+        return "it is empty"
+    # Reading a file takes as much memory as a length claims; what is mapped gives no more than there is.
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        found = (damage(mapped, persistent=True, size=size) for _ in range(_TORCH_PICKLES))
         return next(filter(None, found), None)
 
 
@@ -139,6 +144,6 @@ def _zip_damage(path: str | os.PathLike[str]) -> str | None:
                         wrong = damage(file.read(), persistent=True)
                     if wrong:
                         return f"its member {info.filename} is a pickle, and {wrong}"
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, *_DAMAGE) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, *_DAMAGE) as error:
         return f"it is damaged ({error})"
     return None

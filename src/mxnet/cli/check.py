@@ -157,7 +157,7 @@ def _looked_through(path):
     """Remarks on a file and the places of its lines; a file that is no text is told, the others go on."""
     try:
         text, places = program(path)
-    except (ValueError, SyntaxError) as error:  # bytes of no encoding, or not what a notebook is
+    except (ValueError, SyntaxError, LookupError) as error:  # bytes of no encoding, or not what a notebook is
         kind = "notebook" if path.suffix == ".ipynb" else "program"
         return [Remark(1, "unread", "", f"no {kind}: {error}")], [str(path)]
     return remarks_on(text), places

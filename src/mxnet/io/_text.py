@@ -100,7 +100,7 @@ class CsvTables(Arrays):
                 bad |= {count + row for row in wrong}
             tables.append(table)
             count += len(table)
-        return np.concatenate(tables).reshape(-1, *shape), bad
+        return np.concatenate(tables).reshape(count, *shape), bad
 
     def rows(self, rows, which):
         values = getattr(self, "_" + which)[rows]
@@ -110,11 +110,17 @@ class CsvTables(Arrays):
 def _table(name, dtype):
     """The numbers of a file; whole numbers may be written with fractions, which are cut off."""
     try:
-        return np.loadtxt(name, delimiter=",", dtype=dtype, ndmin=2, comments=None)
+        return _loaded(name, dtype)
     except ValueError:
         if np.dtype(dtype).kind != "i":
             raise
-        return np.loadtxt(name, delimiter=",", dtype=np.float64, ndmin=2, comments=None).astype(dtype)
+        return _loaded(name, np.float64).astype(dtype)
+
+
+def _loaded(name, dtype):
+    """Opened here: by a name that ends in .gz, .bz2 or .xz NumPy would unpack the file, into any size."""
+    with open(name, encoding="utf-8", errors="replace") as file:
+        return np.loadtxt(file, delimiter=",", dtype=dtype, ndmin=2, comments=None)
 
 
 def _csv_rows(name, width, dtype, on_error):
@@ -133,7 +139,7 @@ def _csv_rows(name, width, dtype, on_error):
                 wrong.add(len(rows))
                 row = np.zeros(width, dtype)
             rows.append(row)
-    return np.array(rows, dtype).reshape(-1, width), wrong
+    return np.array(rows, dtype).reshape(len(rows), width), wrong
 
 
 def _without(table, bad):
@@ -303,7 +309,7 @@ class MnistImages(Arrays):
             engine = Engine(p.seed)
             positions = order.tolist()
             engine.shuffle(positions)
-            order = np.array(positions)
+            order = np.array(positions, np.int64)
         self._images, self._labels = images[order], labels[order]
         self._shape = (images.shape[1] * images.shape[2],) if p.flat else (1, *images.shape[1:])
         count = len(images) // p.batch_size * p.batch_size  # the incomplete batch is never given

@@ -10,6 +10,7 @@ import re
 import time
 import zlib
 
+from .._core.environment import whole_number
 from .._core.errors import MXNetError
 from .._wire import addresses
 
@@ -26,7 +27,15 @@ NAMES = {
 }
 _JOBS = ("SLURM_JOB_ID", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid")  # what tells jobs of one machine apart
 DEFAULT_PORT = 29500  # torch's own
-_DNS = 60.0  # seconds in which Kubernetes must make a pod's name known
+
+
+_DNS = 60  # seconds in which Kubernetes makes a pod's name known, if workers wait for each other so long
+
+
+def patience():
+    """Seconds that workers wait for each other."""
+    what = "a whole number of seconds, at least 1"
+    return whole_number("MXNET_KVSTORE_TIMEOUT", 1800, what, below=10**9, least=1)
 
 
 def started_by_a_launcher():
@@ -64,7 +73,7 @@ def number(name):
 
 def own_address(world):
     """The address that this process binds; the names of Kubernetes' pods are waited for."""
-    limit = time.monotonic() + (_DNS if "KUBERNETES_SERVICE_HOST" in os.environ else 0)
+    limit = time.monotonic() + (min(_DNS, patience()) if "KUBERNETES_SERVICE_HOST" in os.environ else 0)
     while addresses.resolve(fact("address")) is None and time.monotonic() < limit:
         time.sleep(0.5)
     return addresses.own(fact("address"), world)

@@ -13,13 +13,15 @@ import os
 import re
 import time
 import zlib
+from .._core.environment import whole_number as whole_number
 from .._core.errors import MXNetError as MXNetError
 from .._wire import addresses as addresses
 HOW: str
 NAMES: Any
 _JOBS: Any
 DEFAULT_PORT: int
-_DNS: float
+_DNS: int
+def patience() -> Any: ...
 def started_by_a_launcher() -> Any: ...
 def _told(variable: Any) -> Any: ...
 def fact(name: str | None) -> Any: ...

@@ -9,7 +9,6 @@ from datetime import timedelta
 import torch
 import torch.distributed as dist
 
-from .._core.environment import whole_number
 from .._core.errors import MXNetError
 from .._core.writes import wrote_anywhere
 from .._wire import addresses, pulse, secret
@@ -21,8 +20,7 @@ BUCKET = 4 << 20  # bytes; larger ones hide less behind backward, smaller ones c
 
 def _patience():
     """How long workers wait for each other."""
-    what = "a whole number of seconds, at least 1"
-    return timedelta(seconds=whole_number("MXNET_KVSTORE_TIMEOUT", 1800, what, below=10**9, least=1))
+    return timedelta(seconds=cluster.patience())
 
 
 class Meeting:

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from datetime import timedelta
 import torch
 import torch.distributed as dist
-from .._core.environment import whole_number as whole_number
 from .._core.errors import MXNetError as MXNetError
 from .._core.writes import wrote_anywhere as wrote_anywhere
 from .._wire import addresses as addresses

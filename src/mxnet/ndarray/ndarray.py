@@ -406,7 +406,7 @@ class NDArray(Exchange, Views, NDArrayBase):
         >>> mx.nd.array([[0, 1], [0, 0]]).tostype("csr").stype
         'csr'
         """
-        return self if stype == "default" else _generated_function("cast_storage")(self, stype=stype)
+        return _generated_function("cast_storage")(self, stype=stype)
 
     # ------------------------------------------------------------------ reading and writing parts
     def __getitem__(self, key):

@@ -83,14 +83,17 @@ def forget_checked(optimizer, indices):
 
 
 def _parts(states):
-    """The arrays of all states, a list for each part of a state."""
+    """The arrays of all states, a list for each part that every state has.
+
+    Loaded states may hold the momentum of some parameters, though the optimizer has none now: it is not needed.
+    """
     if DENSE.issuperset(map(type, states)):
         return [states]
     if _TUPLES.issuperset(map(type, states)) and len(set(map(len, states))) == 1:
         parts = list(zip(*states, strict=True))
         if all(DENSE.issuperset(map(type, part)) for part in parts):  # hundreds of them, asked at once
             return parts
-    return list(zip(*map(arrays_of, states), strict=True))
+    return list(zip(*map(arrays_of, states), strict=False))
 
 
 def _tell_shapes(indices, weights, grads):

@@ -14,6 +14,7 @@ from .._core.errors import MXNetError
 from .._core.extras import opencv
 from .._core.progress import progress
 from .._formats import image_lists, images
+from .._formats.atomic import atomic_write
 
 _AHEAD = 64  # images in work for each thread
 
@@ -43,7 +44,7 @@ def _is_image(path, exts):
 
 def write_list(path_out, image_list):
     """A `.lst` file: number, label(s) and path on each line, separated by tabs."""
-    with open(path_out, "w", encoding="utf-8") as file:
+    with atomic_write(path_out, "w", encoding="utf-8") as file:
         for number, name, *labels in image_list:
             file.write("\t".join([str(number), *(f"{label:f}" for label in labels), name]) + "\n")
 
@@ -76,7 +77,7 @@ def make_list(args):
 
 def read_list(path_in):
     """[number, path, label, …] for each good line of a `.lst` file; bad lines are reported and passed over."""
-    with open(path_in, encoding="utf-8") as file:
+    with open(path_in, encoding="utf-8", errors="replace") as file:  # no image will have such a name
         for count, line in enumerate(file, 1):
             fields = [field.strip() for field in line.strip().split("\t")]
             if len(fields) < 3:
@@ -86,7 +87,7 @@ def read_list(path_in):
                 )
                 continue
             try:
-                yield [int(fields[0]), fields[-1], *(float(label) for label in fields[1:-1])]
+                yield [image_lists.index_of(fields[0]), fields[-1], *(float(label) for label in fields[1:-1])]
             except ValueError as error:
                 print(f"{path_in}, line {count}: Parsing lst met error for {fields}, detail: {error}")
 
@@ -170,7 +171,7 @@ def _encoded(args, items):
     def attempt(item):
         try:
             return item, encode(args, item)
-        except (MXNetError, OSError, ValueError, *refused) as error:
+        except (MXNetError, OSError, ValueError, OverflowError, *refused) as error:
             return item, error
 
     if args.num_thread <= 1:

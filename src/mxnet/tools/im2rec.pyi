@@ -23,6 +23,7 @@ from .._core.extras import opencv as opencv
 from .._core.progress import progress as progress
 from .._formats import image_lists as image_lists
 from .._formats import images as images
+from .._formats.atomic import atomic_write as atomic_write
 _AHEAD: int
 def list_image(root: Any, recursive: Any, exts: Any) -> Iterator[Any]: ...
 def _is_image(path: str | os.PathLike[str], exts: Any) -> Any: ...

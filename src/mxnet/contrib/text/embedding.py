@@ -103,7 +103,7 @@ def _lines(file, path):
     """The lines of a file; bytes of another encoding are an error that names it."""
     try:
         yield from file
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:  # also what has no byte order mark
         raise ValueRefused(f"{path}: {error}") from None
 
 

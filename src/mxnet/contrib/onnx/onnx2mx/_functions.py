@@ -3,7 +3,10 @@
 import numpy as np
 
 from ....base import MXNetError
+from ._isolated import isolated
 from ._node import Unknown
+
+_SMALL = 1 << 16  # bytes of a tensor from whose values shapes may follow
 
 
 def inferred(model):
@@ -12,15 +15,58 @@ def inferred(model):
     ONNX does not carry values of shapes along here (`data_prop`): it takes every list of numbers for a shape, and 140
     bytes for each number that the list is said to have. The importer computes with shapes itself.
     """
+    light, weights = _without_weights(model)
+    try:
+        found = type(model).FromString(isolated(_inferred, light.SerializeToString()))
+    except MXNetError as error:
+        raise MXNetError(f"the shapes of the model's values cannot be inferred: {error}") from None
+    added = {tensor.name for tensor in weights} - {info.name for info in model.graph.input}
+    kept = [info for info in found.graph.input if info.name not in added]
+    del found.graph.input[:]
+    found.graph.input.extend(kept)
+    found.graph.initializer.extend(weights)
+    return found
+
+
+def _inferred(data):
+    """In a process of its own: both steps believe what the file says."""
     import onnx
     import onnx.inliner
 
-    try:
-        if model.functions:
-            model = onnx.inliner.inline_local_functions(model, convert_version=True)
-        return onnx.shape_inference.infer_shapes(model)
-    except (onnx.shape_inference.InferenceError, MemoryError, RuntimeError, ValueError, TypeError) as error:
-        raise MXNetError(f"the shapes of the model's values cannot be inferred: {str(error).strip()}") from None
+    model = onnx.ModelProto.FromString(data)
+    if model.functions:
+        model = onnx.inliner.inline_local_functions(model, convert_version=True)
+    return onnx.shape_inference.infer_shapes(model).SerializeToString()
+
+
+def _without_weights(model):
+    """A copy whose large tensors, from whose values no shape follows, are inputs instead; and these tensors."""
+    import onnx
+
+    weights = [tensor for tensor in model.graph.initializer if tensor.ByteSize() > _SMALL]
+    names, inputs = {tensor.name for tensor in weights}, {info.name for info in model.graph.input}
+    light = onnx.ModelProto()
+    for field, value in model.ListFields():
+        if field.name != "graph":
+            _copy(light, field, value)
+    for field, value in model.graph.ListFields():
+        if field.name != "initializer":
+            _copy(light.graph, field, value)
+    light.graph.initializer.extend(t for t in model.graph.initializer if t.name not in names)
+    make = onnx.helper.make_tensor_value_info
+    light.graph.input.extend(make(t.name, t.data_type, t.dims) for t in weights if t.name not in inputs)
+    return light, weights
+
+
+def _copy(message, field, value):
+    """Give a message one field of another."""
+    place = getattr(message, field.name)
+    if hasattr(place, "extend"):
+        place.extend(value)
+    elif hasattr(place, "CopyFrom"):
+        place.CopyFrom(value)
+    else:
+        setattr(message, field.name, value)
 
 
 def evaluated(proto, opsets, constants):
@@ -56,7 +102,8 @@ def body_of(proto, importer):
         onnx.ValueInfoProto(name=formal) for formal, used in zip(function.output, proto.output, strict=False) if used
     ]
     graph = onnx.helper.make_graph(nodes, function.name, infos, outputs, known)
-    model = inferred(onnx.helper.make_model(graph, opset_imports=list(function.opset_import)))
+    # In this process: the operator's own inference has gone through these attributes, and a fork for each is slow.
+    model = onnx.shape_inference.infer_shapes(onnx.helper.make_model(graph, opset_imports=list(function.opset_import)))
     del model.graph.initializer[:]  # they are inputs, known to the importer
     return model
 

@@ -328,7 +328,10 @@ class GraphProto:
 
         sym, args, auxs = self.from_onnx(graph, opset_version)
         given = self.get_graph_metadata(self._model(graph, opset_version).graph)["input_tensor_data"]
-        inputs = [symbol.var(name, dtype=tensor_dtype_to_np_dtype(kind).name) for name, _, kind in given]
+        inputs = [
+            symbol.var(name, dtype=tensor_dtype_to_np_dtype(kind).name if kind else "float32")
+            for name, _, kind in given
+        ]
         net = SymbolBlock(outputs=sym, inputs=inputs)
         parameters = net.collect_params()
         for name, value in {**args, **auxs}.items():
