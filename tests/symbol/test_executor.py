@@ -188,7 +188,7 @@ def test_arrays_in_another_context_are_refused():
         with pytest.raises(MXNetError, match=wrong):
             product().bind(mx.cpu(0), args)
     with pytest.raises(MXNetError, match=wrong):
-        product().eval(a=there, b=there)
+        product().eval(mx.cpu(), a=there, b=there)
     with pytest.raises(MXNetError, match=r"Input array is in cpu_pinned\(0\)"):
         product().bind(mx.cpu(), [here, mx.nd.ones((2, 3), ctx=mx.cpu_pinned())])
     for request in ("write", "null"):
