@@ -71,6 +71,7 @@ EXPECTED = {
     "symbol/test_onednn.py::test_training_changes_nothing_and_gradients_are_zero": ONEDNN,
     "symbol/test_onednn.py::test_without_calibration_signed_data_is_as_in_mxnet_but_for_its_weights_of_7_bits": ONEDNN,
     "training/test_classic_program.py::test_the_lines_are_mxnets": INITIAL,
+    "training/test_kvstore.py::test_options_of_compression_and_row_ids_are_checked": LATE,
     "training/test_metrics.py::test_wrong_lengths_and_classes_are_refused": LATE,
     "training/test_modules.py::test_modules_in_a_row_with_a_python_loss": CPU_BOUND,
     "training/test_training_recorded.py::test_results_are_mxnets[initializers": INITIAL,
