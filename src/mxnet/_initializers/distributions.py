@@ -17,7 +17,7 @@ def _fill_normal(mean, deviation, arr):
 
 def _stream():
     if is_np_array():
-        from . import numpy as mx_np
+        from .. import numpy as mx_np
 
         return mx_np.random
     return random
