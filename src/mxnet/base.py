@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from ._core.attrs import NULL as _Null  # noqa: F401 - MXNet's name
-from ._core.errors import MXNetError, NotImplementedForSymbol, NotSupportedForSparseNDArray  # noqa: F401
+from ._core.errors import (  # noqa: F401 - where they say that they are, which pickles ask for
+    MXNetError,
+    NameUnknown,
+    NotImplementedForSymbol,
+    NotSupportedForSparseNDArray,
+    OperatorMissing,
+    ValueRefused,
+)
 from ._core.shims import library as _library
 from ._core.version import MXNET_VERSION as __version__  # noqa: F401
 

@@ -15,8 +15,11 @@ from typing import Any
 import numpy as np
 from ._core.attrs import NULL as _Null
 from ._core.errors import MXNetError as MXNetError
+from ._core.errors import NameUnknown as NameUnknown
 from ._core.errors import NotImplementedForSymbol as NotImplementedForSymbol
 from ._core.errors import NotSupportedForSparseNDArray as NotSupportedForSparseNDArray
+from ._core.errors import OperatorMissing as OperatorMissing
+from ._core.errors import ValueRefused as ValueRefused
 from ._core.shims import library as _library
 from ._core.version import MXNET_VERSION as __version__
 string_types: Any

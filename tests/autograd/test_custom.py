@@ -125,3 +125,28 @@ def test_a_custom_operator_gets_numbers_of_numpy_as_plain_text():
     mx.nd.Custom(mx.nd.ones((1,)), op_type="scales_for_the_test", **attributes)
     mx.sym.Custom(mx.sym.var("x"), op_type="scales_for_the_test", **attributes)
     assert set(seen) == {("(8.0, 0.1)", "16")}
+
+
+def test_methods_get_their_arguments_by_name():
+    """MXNet calls `forward` and `backward` by keyword, so that a program may list the arguments in any order."""
+
+    class Tripling(mx.operator.CustomOp):
+        def forward(self, req, in_data, out_data, aux, is_train=False):
+            self.assign(out_data[0], req[0], in_data[0] * (3 if is_train else 1))
+
+        def backward(self, in_data, in_grad, out_data, out_grad, req, aux):
+            self.assign(in_grad[0], req[0], out_grad[0] * 3)
+
+    @mx.operator.register("test_tripling_by_name")
+    class TriplingProp(mx.operator.CustomOpProp):
+        def create_operator(self, ctx, in_shapes, in_dtypes):
+            return Tripling()
+
+    x = mx.nd.array([1, 2])
+    x.attach_grad()
+    with mx.autograd.record():
+        y = mx.nd.Custom(x, op_type="test_tripling_by_name")
+    y.backward()
+    assert y.asnumpy().tolist() == [3, 6]
+    assert x.grad.asnumpy().tolist() == [3, 3]
+    assert mx.nd.Custom(x, op_type="test_tripling_by_name").asnumpy().tolist() == [1, 2]

@@ -6,29 +6,30 @@ import inspect
 # Namespaces whose names are made from the registry of operators, or come from several modules: all names count.
 FACES = """
 ndarray ndarray.op ndarray.contrib ndarray.linalg ndarray.image ndarray.sparse ndarray.random symbol symbol.contrib
-symbol.linalg symbol.image symbol.sparse symbol.random numpy numpy.linalg numpy.random numpy_extension
+symbol.linalg symbol.image symbol.sparse symbol.random symbol.numpy symbol.numpy.linalg symbol.numpy.random
+symbol.numpy_extension numpy numpy.linalg numpy.random numpy_extension
 numpy_extension.random numpy_extension.image
 """.split()
 
 # Modules of which only names that they, or private modules, define count.
 MODULES = """
-attribute autograd callback checkpoint compat context contrib.amp contrib.autograd contrib.io contrib.onnx
-contrib.quantization contrib.svrg_optimization.svrg_module contrib.tensorboard contrib.text.embedding
+attribute autograd callback checkpoint compat context contrib.amp contrib.amp.loss_scaler contrib.autograd contrib.io
+contrib.onnx contrib.quantization contrib.svrg_optimization.svrg_module contrib.tensorboard contrib.text.embedding
 contrib.text.utils contrib.text.vocab contrib.torch deploy engine error executor gluon gluon.contrib.cnn
-gluon.contrib.data gluon.contrib.estimator gluon.contrib.nn gluon.contrib.rnn gluon.data gluon.data.batchify
+gluon.contrib.data gluon.contrib.data.text
+gluon.contrib.estimator gluon.contrib.nn gluon.contrib.rnn gluon.data gluon.data.batchify
 gluon.data.vision gluon.data.vision.transforms gluon.loss gluon.model_zoo.vision gluon.nn gluon.rnn gluon.utils image
-initializer io kvstore libinfo log lr_scheduler metric model module monitor name onnx operator optimizer profiler random
+initializer io kvstore libinfo log lr_scheduler metric model module monitor name onnx operator
+optimizer optimizer.contrib profiler random
 recordio registry rnn runtime util visualization
 """.split()
 
 # Names without parameters or without an example, and why.
 WITHOUT = {
-    "autograd": "record_function",  # other modules import it
     "contrib.tensorboard": "SummaryWriter",  # of another package
     "gluon": "DeferredInitializationError",  # raised, never made by a user
     "model": "BatchEndParam",  # a named tuple that callbacks are given
     "operator": "OperatorArguments",  # a named tuple that get_operator_arguments returns
-    "optimizer": "Test ccSGD",  # a helper of MXNet's tests, and an alias of SGD
     "util": "active",  # what the rest of the package asks
 }
 # Methods without parameters or without an example, and why.
@@ -59,7 +60,7 @@ def _names(module):
 
 def _is_own(value, name):
     home = str(getattr(value, "__module__", ""))
-    return home.startswith(f"mxnet.{name}") or (name in GATHERED and home.startswith("mxnet._"))
+    return home.startswith(f"mxnet.{name}") or (name in GATHERED and "._" in home)
 
 
 def public(name):

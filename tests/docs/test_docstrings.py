@@ -32,6 +32,12 @@ def test_the_names_are_counted():
     assert sum(len(list(public(name))) for name in [*FACES, *MODULES]) > 1900
 
 
+@pytest.mark.parametrize("name", [*FACES, *MODULES])
+@pytest.mark.filterwarnings("ignore")
+def test_each_namespace_shows_something(name):
+    assert list(public(name))
+
+
 CALLED = {"forward", "hybrid_forward"}  # of a block, which is called; the docstring of its class says with what
 
 

@@ -215,3 +215,23 @@ def test_what_is_wrong_with_a_creation_is_said():
             nd._internal._random_uniform(**given)
     with pytest.raises(mx.MXNetError, match="low must be less or equal to high"):
         nd._internal._random_uniform(low=2, high=1, shape=(2,))
+
+
+@pytest.mark.parametrize(
+    ("seed", "choices", "order", "numbers"),
+    [
+        (5, [2, 0, 5, 5, 2, 3, 5, 5, 4], [1, 3, 5, 7, 2, 0, 4, 6], [0.8607373237609863, 0.3226202428340912]),
+        (84249, [3, 5, 1, 1, 5, 5, 4, 5, 4], [4, 3, 1, 0, 2, 7, 6, 5], [0.6255047917366028, 0.3188932240009308]),
+    ],
+)
+def test_the_seed_of_one_device(seed, choices, order, numbers):
+    """MXNet takes it as it is for choices and orders, and spreads it for the other distributions."""
+    mx.random.seed(seed, ctx=mx.cpu(0))
+    chances = nd.softmax(nd.arange(6) / 3)
+    assert nd.random.multinomial(chances, shape=9).asnumpy().tolist() == choices
+    assert nd.shuffle(nd.arange(8)).asnumpy().tolist() == order
+    assert nd.random.uniform(shape=2).asnumpy().tolist() == numbers
+
+
+def test_a_density_of_one_sample_has_one_axis():
+    assert nd.random_pdf_dirichlet(nd.array([0.3]), nd.array([2.0])).shape == (1,)

@@ -193,3 +193,10 @@ def test_a_matrix_with_empty_rows_times_a_dense_one(dtype):
     assert nd.sparse.dot(matrix[1:4], weight).asnumpy().tolist() == [[-2, -1], [0, 0], [0, 4]]
     nothing = nd.sparse.zeros("csr", (5, 6), dtype=dtype)
     assert nd.sparse.dot(nothing, weight).asnumpy().tolist() == [[0, 0]] * 5
+
+
+def test_a_dense_array_as_dense_is_a_copy():
+    dense = nd.ones((2, 2))
+    other = dense.tostype("default")
+    other[:] = 3
+    assert dense.asnumpy().tolist() == [[1, 1], [1, 1]] and other.asnumpy().tolist() == [[3, 3], [3, 3]]

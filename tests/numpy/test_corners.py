@@ -337,3 +337,18 @@ def test_images_without_channels_are_pooled(kind):
 def test_an_array_without_axes_has_no_quantiles(value):
     with pytest.raises(mx.MXNetError, match="Invalid axis"):
         np.quantile(np.array(value), 0.5)
+
+
+def test_names_that_numpy_2_dropped():
+    x = np.array([[3.0, 1.0], [2.0, 5.0]])
+    assert not np.alltrue(x > 1) and np.alltrue(x > 0, axis=0).asnumpy().tolist() == [True, True]
+    assert np.in1d(x, np.array([5.0, 3.0])).asnumpy().tolist() == [True, False, False, True]
+    assert np.in1d(x, np.array([5.0, 3.0]), invert=True).asnumpy().tolist() == [False, True, True, False]
+    assert np.msort(x).asnumpy().tolist() == [[2, 1], [3, 5]]
+    assert np.trapz(x).asnumpy().tolist() == [2, 3.5] and np.trapz(x, dx=2.0, axis=0).asnumpy().tolist() == [5, 6]
+
+
+@pytest.mark.parametrize(("length", "wanted"), [(1, 1), (0, 0)])
+def test_softmax_of_one_number_with_a_length(length, wanted):
+    found = npx.softmax(np.array(2.0), axis=0, length=np.array(length, dtype="int32"), use_length=True)
+    assert found.shape == () and found.item() == wanted

@@ -149,3 +149,12 @@ def test_a_checkpoint_keeps_the_stream_of_normal_vectors():
     first = np.random.multivariate_normal(mean, covariance).asnumpy()
     mx.random.set_state(state)
     onp.testing.assert_array_equal(np.random.multivariate_normal(mean, covariance).asnumpy(), first)
+
+
+def test_power_draws_one_number_more_than_it_returns():
+    mx.random.seed(5)
+    found = np.random.power(2.0, size=(2, 2))
+    onp.testing.assert_allclose(found.asnumpy(), [[0.37317914, 0.82303083], [0.48349929, 0.57034212]], rtol=2e-7)
+    found = np.random.power(np.array([1.0, 3.0]))
+    onp.testing.assert_allclose(found.asnumpy(), [0.31510121, 0.49564666], rtol=2e-7)
+    onp.testing.assert_array_equal(np.random.uniform(size=2).asnumpy(), onp.float32([0.4986414015, 0.2953703105]))

@@ -182,7 +182,7 @@ def test_parts_of_a_network_on_several_contexts():
 
 def test_arrays_in_another_context_are_refused():
     """MXNet copies nothing to the context of `bind`; auxiliary states may be in another one of the same device."""
-    here, there = mx.nd.ones((2, 3)), mx.nd.ones((2, 3), ctx=mx.cpu(1))
+    here, there = mx.nd.ones((2, 3), ctx=mx.cpu()), mx.nd.ones((2, 3), ctx=mx.cpu(1))
     wrong = r"Input array is in cpu\(1\) while binding with ctx=cpu\(0\).*as_in_context"
     for args in ({"a": here, "b": there}, [there, here]):
         with pytest.raises(MXNetError, match=wrong):
@@ -194,9 +194,8 @@ def test_arrays_in_another_context_are_refused():
     for request in ("write", "null"):
         with pytest.raises(MXNetError, match=r"Gradient array is in cpu\(1\)"):
             product().bind(mx.cpu(0), [here, here], {"a": there}, request)
-    states = {"n_moving_mean": mx.nd.zeros((3,), ctx=mx.cpu(1)), "n_moving_var": mx.nd.ones((3,))}
-    normed = mx.sym.BatchNorm(mx.sym.var("a"), name="n")
-    normed.bind(mx.cpu(), [here, mx.nd.ones((3,)), mx.nd.zeros((3,))], aux_states=states)
+    numbers, normed = mx.nd.ones((3,), ctx=mx.cpu()), mx.sym.BatchNorm(mx.sym.var("a"), name="n")
+    normed.bind(mx.cpu(), [here, numbers, numbers], aux_states=[numbers.copyto(mx.cpu(1)), numbers])
 
 
 @pytest.mark.parametrize("places", [{"one": 0, "two": 1}, {"one": 0, "two": 0}])

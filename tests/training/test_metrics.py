@@ -154,3 +154,12 @@ def test_counting_a_batch_reads_nothing_back_from_a_device(name, monkeypatch):
     assert reads == []
     monkeypatch.undo()
     assert math.isfinite(metric.get()[1])
+
+
+def test_a_function_may_return_numpy_numbers():
+    """Numbers of MXNet with NumPy 1: sums with half precision are kept in double, and shown as numbers."""
+    metric = mx.metric.CustomMetric(lambda label, pred: (label.sum(), 3), name="mine")
+    for values in ([1.1, 2.2, -9.7], [0.1, 2.2, -3.3]):
+        metric.update([mx.nd.array(values, dtype="float16")], [mx.nd.zeros(3)])
+    assert metric.get() == ("mine", -1.2347005208333333)
+    assert str(metric) == "EvalMetric: {'mine': -1.2347005208333333}"

@@ -42,6 +42,10 @@ class _NotOffered(MXNetError):
         self.alias = alias
         self.types = [str(type(a)) for a in args]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle holds the words, not the arguments that they were made of."""
+        return self.__class__.__new__, (self.__class__,), self.__dict__
+
     def __str__(self) -> str:
         alias = f' (namely operator "{self.alias}")' if self.alias else ""
         arguments = f" with arguments ({', '.join(self.types)})" if self.types else ""

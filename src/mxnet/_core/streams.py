@@ -54,11 +54,12 @@ class Stream:
         self.reseed(seed)
 
     def reseed(self, seed: int, spread: bool = True) -> None:
-        """Seed both resources; `spread` adds the device's number, so devices differ."""
+        """Seed both resources; `spread` adds the device's number, so devices differ. Without it MXNet does not spread
+        neighbouring seeds of the serial resource either."""
         with self.lock:
             self.seed = engine_seed(seed, self.device_id if spread else 0)
             self.parallel.reseed(self.seed)
-            self.serial.reseed(self.seed)
+            self.serial.reseed(self.seed if spread else seed & 0xFFFFFFFF)
 
     def get_state(self) -> dict[str, object]:
         """All that is needed to continue later: plain values and NumPy arrays."""

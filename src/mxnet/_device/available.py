@@ -41,7 +41,8 @@ def why_not(ctx: Context) -> str:
     if torch.cuda.is_available():
         number = torch.cuda.device_count()
         named = "gpu(0)" if number == 1 else f"gpu(0) to gpu({number - 1})"
-        seen = "torch sees no other; look at CUDA_VISIBLE_DEVICES if the machine has more"
+        variable = "CUDA_VISIBLE_DEVICES" if torch.version.hip is None else "HIP_VISIBLE_DEVICES"
+        seen = f"torch sees no other; look at {variable} if the machine has more"
         return f"{ctx} does not exist: this machine has {number} GPU{'s' * (number > 1)}, {named}; {seen}"
     if torch.backends.mps.is_available():
         return f"{ctx} does not exist: this machine has Apple's one GPU, gpu(0)"
@@ -57,10 +58,20 @@ def _no_gpu() -> str:
         torch.cuda.init()
     except (RuntimeError, AssertionError) as error:
         return _driver(str(error).strip().splitlines()[0])
-    return "CUDA finds no device; look at CUDA_VISIBLE_DEVICES and at what nvidia-smi shows"
+    return _NO_DEVICE[torch.version.hip is not None]
+
+
+_NO_DEVICE = (
+    "CUDA finds no device; look at CUDA_VISIBLE_DEVICES and at what nvidia-smi shows",
+    "ROCm finds no device; look at HIP_VISIBLE_DEVICES and at what rocm-smi shows",
+)
 
 
 def _driver(text: str) -> str:
+    if "No CUDA GPUs" in text or "No HIP GPUs" in text:
+        return _NO_DEVICE[torch.version.hip is not None]
+    if torch.version.hip is not None:
+        return f"ROCm cannot be started: {text}; look at what rocm-smi shows"
     if "too old" in text:
         return (
             f"the NVIDIA driver is too old for torch {torch.__version__} with CUDA {torch.version.cuda}; update the "

@@ -27,7 +27,7 @@ def moved(source: Tensor, device: torch.device, pinned: bool = False) -> Tensor:
         if pinned and not source.requires_grad and source.is_pinned():
             return _beside_computation(source, device)
         return source.to(device, non_blocking=True, copy=True)
-    except RuntimeError as error:  # memory is exhausted, or an operator before has failed
+    except (RuntimeError, TypeError) as error:  # no memory, no such type there, or an operator before has failed
         raise MXNetError(explained(error)) from None
 
 

@@ -33,15 +33,21 @@ def is_beyond_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or any(words in str(error) for words in _BEYOND_MEMORY)
 
 
+def lacks_float64(error: BaseException) -> bool:
+    """Was an array of float64 asked for on an Apple GPU?"""
+    return isinstance(error, TypeError) and "MPS" in str(error) and "float64" in str(error)
+
+
 def exhaustion(error: Exception) -> Exception:
-    """An MXNetError if it was for want of memory, else the error itself."""
-    if not isinstance(error, MXNetError) and (is_out_of_memory(error) or is_beyond_memory(error)):
-        return MXNetError(explained(error))
-    return error
+    """An MXNetError if it was for want of memory, or of float64, else the error itself."""
+    if isinstance(error, MXNetError):
+        return error
+    told = is_out_of_memory(error) or is_beyond_memory(error) or lacks_float64(error)
+    return MXNetError(explained(error)) if told else error
 
 
 def tells_exhaustion(function: _Function) -> _Function:
-    """A function whose copies and results may not fit into memory, which it says in MXNet's class of errors."""
+    """A function whose copies and results may not fit the memory or the device, told in MXNet's class of errors."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -61,6 +67,8 @@ def is_late(error: BaseException) -> bool:
 def explained(error: BaseException) -> str:
     """The text of what torch raised, with what to do about it."""
     text = str(error).strip()
+    if lacks_float64(error):
+        return "Apple's GPUs have no float64: use float32 there, or compute on mx.cpu()"
     if is_beyond_memory(error):
         return _beyond_memory(text)
     if is_out_of_memory(error):

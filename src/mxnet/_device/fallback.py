@@ -7,15 +7,14 @@ import torch
 from torch import Tensor
 
 from .available import once
-
-_LACKS_FLOAT64 = "float64"
+from .errors import lacks_float64
 
 
 def lacking(error: BaseException) -> bool:
     """Does the error say that the device has no kernel, or (as Apple's) no float64?"""
     if isinstance(error, NotImplementedError):
         return True
-    return isinstance(error, TypeError) and _LACKS_FLOAT64 in str(error) and "MPS" in str(error)
+    return lacks_float64(error)
 
 
 def on_cpu(name: str, function: Callable[..., Any], tensors: Any, attrs: dict[str, Any], error: BaseException) -> Any:

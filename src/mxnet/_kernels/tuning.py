@@ -2,7 +2,8 @@
 
 Processors: Z4 = AMD EPYC, Zen 4 (AVX-512), 2 cores; A2 = a processor with AVX2 only, 2 cores; SR and ER = Intel Xeon,
 Sapphire and Emerald Rapids (AVX-512), 2 cores. Runs were interleaved with runs of torch 2.13's own operators. Each line
-has the limit, its unit, the behaviour beyond it, and the processor and date of the measurement.
+has the limit, its unit, the behaviour beyond it, and the processor and date of the measurement; where no processor is
+named, it was not recorded.
 """
 
 # Elementwise
@@ -70,6 +71,8 @@ RANDOM_CHOICE = 1 << 14  # words that are drawn in the time of a call for catego
 SINGLE_PASS_ELEMENTS = 1 << 17  # elements of all weights; fewer are not worth loading a compiler (Z4, 2026-11)
 SINGLE_PASS_AFTER = 1 << 27  # elements that torch's kernel has changed before, in all steps (Z4, 2026-11)
 SINGLE_PASS_PER_THREAD = 1 << 15  # elements in a part of the work (Z4, 2026-11)
+GRADIENT_BUFFER = 1 << 22  # elements of all weights; for more, one buffer of gradients saves no time (2026-11)
+GRADIENT_CALLS = 1 << 13  # elements of each tensor; for more, a second pass takes longer than calls (2026-11)
 
 # When the first training on a machine changes over to compiled code (see runtime.first_run): what torch computes while
 # it is compiled. 300 steps of a net of 3x3 convolutions, 7 * 10**10 of this work, took two cores 8.5 s (ER, 2026-11);
@@ -169,6 +172,7 @@ NORM_FUSED_ELEMENTS = 1 << 17  # elements; batch norms of fewer are not fused wi
 NORM_RECOMPUTE_ELEMENTS = (
     1 << 18
 )  # elements recomputed at a time by torch's calls: they stay in the cache (Z4, 2026-11)
+NORM_SUM_PIXELS, NORM_SUMS = 128, 64  # pixels of a partial sum, at least, and sums, at most (accuracy, 2026-11)
 NORM_CHUNK = 1 << 14  # floats whose sums are made together (Z4, 2026-11)
 NORM_CHUNK_PIXELS = 16, 128  # pixels of such a chunk, at least and at most: longer sums lose digits (Z4, 2026-11)
 LRN_ELEMENTS = 1 << 15  # elements; fewer are not worth loading a compiler (Z4, 2026-11)

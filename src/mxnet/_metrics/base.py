@@ -91,6 +91,8 @@ class Running:
             amount = amount.detach().reshape(()).to(kind)
             if isinstance(total, torch.Tensor):
                 amount = amount.to(total.device)
+        elif isinstance(amount, np.generic):
+            amount = amount.item()  # NumPy 2 keeps a sum with float16 in float16, and shows float64 as np.float64(...)
         metric.__dict__[self.slot] = total + amount
 
 

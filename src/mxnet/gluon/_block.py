@@ -75,11 +75,8 @@ class Block(ExplainsArguments):
         self._empty_prefix = prefix == ""
         self._prefix, self._params = _BlockScope.create(prefix, params, self._alias())
         self._name = self._prefix.removesuffix("_")
-        self._scope = _BlockScope(self)
-        self._children = Children()
-        self._reg_params = {}
-        self._forward_hooks = OrderedDict()
-        self._forward_pre_hooks = OrderedDict()
+        self._scope, self._children, self._reg_params = _BlockScope(self), Children(), {}
+        self._forward_hooks, self._forward_pre_hooks = OrderedDict(), OrderedDict()
 
     def __repr__(self):
         return _describe(self, ((key, value) for key, value in self.__dict__.items() if isinstance(value, Block)))

@@ -51,18 +51,13 @@ class HybridBlock(Block):
 
     def __init__(self, prefix=None, params=None):
         super().__init__(prefix=prefix, params=params)
-        self._cached_graph = ()
-        self._cached_op = self._arguments = None
-        self._cached_op_args = []
-        self._out_format = None
-        self._in_format = None
-        self._active = False
+        # the traced graph, the operator made of it, and how the arrays of its call were nested
+        self._cached_graph, self._cached_op_args = (), []
+        self._cached_op = self._arguments = self._in_format = self._out_format = None
         self._traces_numpy = True
-        self._flags = []
-        self._callback = None
-        self._monitor_all = False
-        self._backend = None
-        self._backend_opts = {}
+        self._active, self._flags = False, []  # what `hybridize` was asked for
+        self._backend, self._backend_opts = None, {}
+        self._callback, self._monitor_all = None, False  # what `register_op_hook` was given
 
     def __setattr__(self, name, value):
         super().__setattr__(name, value)

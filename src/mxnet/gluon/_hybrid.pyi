@@ -78,18 +78,18 @@ class HybridBlock(Block):
     def export_torch(self, path: str | os.PathLike[str], *inputs: Any, dynamic_batch: bool = ...) -> Any: ...
     def optimize_for(self, x: Any, *args: Any, backend: Any = ..., clear: bool = ..., static_alloc: bool = ..., static_shape: bool = ..., inline_limit: float = ..., forward_bulk_size: Any = ..., backward_bulk_size: Any = ..., **kwargs: Any) -> None: ...
     _cached_graph: Any
+    _cached_op_args: Any
     _cached_op: Any
     _arguments: Any
-    _cached_op_args: Any
-    _out_format: Any
     _in_format: Any
-    _active: bool
+    _out_format: Any
     _traces_numpy: bool
+    _active: bool
     _flags: Any
-    _callback: Any
-    _monitor_all: bool
     _backend: Any
     _backend_opts: Any
+    _callback: Any
+    _monitor_all: bool
     _traced_with: Any
 def _with_bytes(callback: Any) -> Any: ...
 def _derives_from_ours(cls: Any) -> Any: ...

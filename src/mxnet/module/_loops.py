@@ -289,23 +289,11 @@ class Loops:
         self.init_optimizer(kvstore=kvstore, optimizer=optimizer, optimizer_params=optimizer_params)
         validation_metric = eval_metric if validation_metric is None else validation_metric
         eval_metric = as_metric(eval_metric)
-        with Position(
-            self,
-            eval_metric,
-            resume,
-            resume_prefix,
-            resume_every,
-            epoch_end_callback,
-            batch_end_callback,
-            eval_end_callback,
-            eval_batch_end_callback,
-        ) as position:
-            self._fit_epochs(
-                position, range(position.begin(begin_epoch), num_epoch), train_data, eval_data, eval_metric,
-                validation_metric, epoch_end_callback, batch_end_callback, eval_end_callback, eval_batch_end_callback,
-                monitor, sparse_row_id_fn,
-            )  # fmt: skip
-        tell_end(epoch_end_callback, batch_end_callback, eval_end_callback, eval_batch_end_callback)
+        callbacks = epoch_end_callback, batch_end_callback, eval_end_callback, eval_batch_end_callback
+        with Position(self, eval_metric, resume, resume_prefix, resume_every, *callbacks) as position:
+            metrics, epochs = (eval_metric, validation_metric), range(position.begin(begin_epoch), num_epoch)
+            self._fit_epochs(position, epochs, train_data, eval_data, *metrics, *callbacks, monitor, sparse_row_id_fn)
+        tell_end(*callbacks)
 
     def _fit_epochs(
         self, position, epochs, train_data, eval_data, eval_metric, validation_metric, epoch_end_callback,

@@ -371,7 +371,7 @@ class NDArray(Exchange, Views, NDArrayBase):
         """
         try:
             return self._cast(torch_dtype(dtype), copy)
-        except (RuntimeError, MemoryError) as error:
+        except (RuntimeError, MemoryError, TypeError) as error:
             raise exhaustion(error) from None
 
     def _cast(self, wanted, copy):
@@ -406,7 +406,7 @@ class NDArray(Exchange, Views, NDArrayBase):
         >>> mx.nd.array([[0, 1], [0, 0]]).tostype("csr").stype
         'csr'
         """
-        return self if stype == "default" else _generated_function("cast_storage")(self, stype=stype)
+        return _generated_function("cast_storage")(self, stype=stype)
 
     # ------------------------------------------------------------------ reading and writing parts
     def __getitem__(self, key):
@@ -700,7 +700,8 @@ def _from_object(value, like):
         array = np.asarray(value)
         if array.dtype == object or isinstance(value, numbers.Number):  # a complex one: all others are no objects
             raise TypeError
-        return uploaded(np.ascontiguousarray(array), like.device).reshape(array.shape)
+        kind = None if like.is_cpu else like.dtype  # half of the bytes of float64, which not every device has
+        return uploaded(np.ascontiguousarray(array), like.device, kind).reshape(array.shape)
     except (TypeError, ValueError):
         raise TypeError(
             f"{NDArray} does not support assignment with non-array-like object {value} of type {type(value)}"

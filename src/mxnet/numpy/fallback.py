@@ -91,8 +91,24 @@ def _docstring(name):
     return "\n".join(lines)
 
 
-# NumPy 2 has dropped some of the names; they are absent here with it.
-FUNCTIONS = {name: through_numpy(getattr(onp, name)) for name in _NAMES if hasattr(onp, name)}
+def alltrue(a, axis=None, out=None, keepdims=False):
+    return onp.all(a, axis, out, keepdims)
+
+
+def in1d(ar1, ar2, assume_unique=False, invert=False):
+    return onp.isin(onp.ravel(ar1), ar2, assume_unique, invert)
+
+
+def msort(a):
+    return onp.sort(a, axis=0)
+
+
+def trapz(y, x=None, dx=1.0, axis=-1):
+    return onp.trapezoid(y, x, dx, axis)
+
+
+_DROPPED = {each.__name__: each for each in (alltrue, in1d, msort, trapz)}  # by NumPy 2
+FUNCTIONS = {name: through_numpy(getattr(onp, name, None) or _DROPPED[name]) for name in _NAMES}
 
 
 globals().update(FUNCTIONS)

@@ -395,7 +395,22 @@ class LARS(SGD):
 
 @register
 class Test(Optimizer):
-    """weight += grad * rescale_grad, for tests."""
+    """weight += rescale_grad · grad: what MXNet's own tests use, to see which gradients arrive.
+
+    It has neither a learning rate nor weight decay; the state is a copy of the weight after the update.
+
+    Parameters
+    ----------
+    **kwargs
+        What every optimizer takes: see `Optimizer`; only `rescale_grad` has an effect.
+
+    Examples
+    --------
+    >>> weight = mx.nd.array([1.0])
+    >>> mx.optimizer.get_updater(mx.optimizer.create("test", rescale_grad=0.5))(0, mx.nd.array([4.0]), weight)
+    >>> weight.asnumpy()
+    array([3.], dtype=float32)
+    """
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)

@@ -114,12 +114,12 @@ class FusedRNNCell(BaseRNNCell):
     def unroll(self, length, inputs, begin_state=None, layout="NTC", merge_outputs=None):
         """All steps in one operator."""
         self.reset()
-        inputs, axis = steps_or_whole(length, inputs, layout, True)
-        if axis == 1:
-            warnings.warn("NTC layout detected. Consider using TNC for FusedRNNCell for faster speed", stacklevel=2)
+        inputs, time_axis = steps_or_whole(length, inputs, layout, True)
+        assert time_axis in (0, 1), f"Unsupported layout {layout}"
+        batch_first = time_axis == 1
+        if batch_first:
             inputs = symbol.swapaxes(inputs, dim1=0, dim2=1)
-        else:
-            assert axis == 0, f"Unsupported layout {layout}"
+            warnings.warn("NTC layout detected. Consider using TNC for FusedRNNCell for faster speed", stacklevel=2)
         begin = self.begin_state() if begin_state is None else begin_state
         rnn = symbol.RNN(
             data=inputs, parameters=self._parameter, state_size=self._num_hidden, num_layers=self._num_layers,
@@ -131,7 +131,7 @@ class FusedRNNCell(BaseRNNCell):
             outputs, *states = list(rnn)
             for state in states:
                 state._set_attr(__layout__="LNC")
-        if axis == 1:
+        if batch_first:
             outputs = symbol.swapaxes(outputs, dim1=0, dim2=1)
         return steps_or_whole(length, outputs, layout, merge_outputs)[0], states
 

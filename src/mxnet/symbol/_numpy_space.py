@@ -26,6 +26,7 @@ def lookup(module, source, modules=()):
         return made
 
     def __dir__():  # noqa: N807 - the module hook
-        return sorted({*module, *functions(), *modules})
+        shown = getattr(later(source), "__all__", None)
+        return sorted({*module, *(shown or functions()), *modules})
 
     return __getattr__, __dir__

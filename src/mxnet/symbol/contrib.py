@@ -266,7 +266,49 @@ def adamw_update(
     weight, grad, mean, var, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-8, wd=0, clip_gradient=-1,
     out=None, name=None, **kwargs,
 ):  # fmt: skip
-    """One step of AdamW."""
+    """Node of one step of AdamW; `mx.nd.contrib.adamw_update` computes the same at once.
+
+    Parameters
+    ----------
+    weight, grad, mean, var : Symbol
+        The weight, its gradient, and the moving means of the gradient and of its square, which are updated in place.
+    rescale_grad : float or Symbol
+        A factor of the gradient; if it is 0 or not finite, nothing is updated.
+    lr : float
+        The learning rate.
+    eta : float
+        A factor of the whole step.
+    beta1 : float, default 0.9
+        The decay of the moving mean.
+    beta2 : float, default 0.999
+        The decay of the moving mean of squares.
+    epsilon : float, default 1e-08
+        A small number that is added to the root.
+    wd : float, default 0
+        The weight decay.
+    clip_gradient : float, default -1
+        Gradients are limited to [-clip_gradient, clip_gradient]; negative: no limit.
+    out : optional
+        Accepted for the sake of `mx.nd`.
+    name : str, optional
+        The name of the new node.
+    **kwargs
+        Further arguments of the operator.
+
+    Returns
+    -------
+    Symbol
+        The new weight.
+
+    Examples
+    --------
+    >>> w, g, m, v = (mx.sym.var(name) for name in "wgmv")
+    >>> step = mx.sym.contrib.adamw_update(w, g, m, v, 1.0, lr=0.1, eta=1.0)
+    >>> ones, zeros = mx.nd.ones((2,)), mx.nd.zeros((2,))
+    >>> bound = step.bind(mx.cpu(), {"w": ones, "g": ones}, aux_states={"m": zeros, "v": zeros.copy()})
+    >>> bound.forward()[0].asnumpy()
+    array([0.68377024, 0.68377024], dtype=float32)
+    """
     return _internal._adamw_update(
         weight=weight, grad=grad, mean=mean, var=var, rescale_grad=_scale(rescale_grad), lr=lr, eta=eta, beta1=beta1,
         beta2=beta2, epsilon=epsilon, wd=wd, clip_gradient=clip_gradient, out=out, name=name, **kwargs,
@@ -277,7 +319,49 @@ def mp_adamw_update(
     weight, grad, mean, var, weight32, rescale_grad, lr, eta, beta1=0.9, beta2=0.999, epsilon=1e-8, wd=0,
     clip_gradient=-1, out=None, name=None, **kwargs,
 ):  # fmt: skip
-    """One step of AdamW on half-precision weights with a single-precision master copy."""
+    """Node of one step of AdamW on a half-precision weight with a float32 copy.
+
+    Parameters
+    ----------
+    weight, grad, mean, var : Symbol
+        The weight, its gradient, and the moving means of the gradient and of its square, which are updated in place.
+    weight32 : Symbol
+        The float32 copy of the weight, which is updated in place.
+    rescale_grad : float or Symbol
+        A factor of the gradient; if it is 0 or not finite, nothing is updated.
+    lr : float
+        The learning rate.
+    eta : float
+        A factor of the whole step.
+    beta1 : float, default 0.9
+        The decay of the moving mean.
+    beta2 : float, default 0.999
+        The decay of the moving mean of squares.
+    epsilon : float, default 1e-08
+        A small number that is added to the root.
+    wd : float, default 0
+        The weight decay.
+    clip_gradient : float, default -1
+        Gradients are limited to [-clip_gradient, clip_gradient]; negative: no limit.
+    out : optional
+        Accepted for the sake of `mx.nd`.
+    name : str, optional
+        The name of the new node.
+    **kwargs
+        Further arguments of the operator.
+
+    Returns
+    -------
+    Symbol
+        The new weight, of the type of `weight`.
+
+    Examples
+    --------
+    >>> w, g, m, v, master = (mx.sym.var(name) for name in ("w", "g", "m", "v", "master"))
+    >>> step = mx.sym.contrib.mp_adamw_update(w, g, m, v, master, 1.0, lr=0.1, eta=1.0, name="step")
+    >>> step.list_arguments(), step.list_auxiliary_states()
+    (['w', 'g'], ['m', 'v', 'master'])
+    """
     return _internal._mp_adamw_update(
         weight=weight, grad=grad, mean=mean, var=var, weight32=weight32, rescale_grad=_scale(rescale_grad), lr=lr,
         eta=eta, beta1=beta1, beta2=beta2, epsilon=epsilon, wd=wd, clip_gradient=clip_gradient, out=out, name=name,

@@ -49,8 +49,29 @@ def test_virtual_gpus_beside_real_ones(monkeypatch):
 DRIVERS = {
     "The NVIDIA driver on your system is too old (found version 10010).": "driver is too old.*update the driver",
     "Found no NVIDIA driver on your system. Please check": "there is no NVIDIA driver on this machine; install one",
+    "No CUDA GPUs are available": "CUDA finds no device; look at CUDA_VISIBLE_DEVICES and at what nvidia-smi shows,",
     "CUDA unknown error": "CUDA cannot be started: CUDA unknown error",
 }
+
+
+ROCM = {
+    "No HIP GPUs are available": "ROCm finds no device; look at HIP_VISIBLE_DEVICES and at what rocm-smi shows, use mx",
+    "HIP unknown error": "ROCm cannot be started: HIP unknown error; look at what rocm-smi shows, use mx",
+}
+
+
+@pytest.mark.parametrize("text", ROCM)
+def test_rocm_without_a_device(monkeypatch, text):
+    def init():
+        raise RuntimeError(text)
+
+    monkeypatch.setattr(torch.version, "hip", "6.4")
+    with pytest.raises(MXNetError, match=r"gpu\(3\) does not exist: .*HIP_VISIBLE_DEVICES"):
+        nd.ones((2,), ctx=mx.gpu(3))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cuda, "init", init)
+    assert pytest.raises(MXNetError, device._find, mx.gpu(0)).match(ROCM[text])
+    assert "\n" not in available.why_not(mx.gpu(0)) and "CUDA" not in available.why_not(mx.gpu(0))
 
 
 @pytest.mark.parametrize("text", DRIVERS)
@@ -186,6 +207,40 @@ def test_optimizers_ask_for_no_float64():
             for _ in range(2):
                 updater(0, gradient, weight)
         assert np.isfinite(weight.asnumpy()).all(), name
+
+
+def test_arrays_of_float64_are_refused_in_one_sentence(falling):
+    x, y = nd.ones((3,), ctx=GPU), nd.ones((3,), dtype="float64")
+    makers = (
+        lambda: nd.ones((2,), ctx=GPU, dtype="float64"),
+        lambda: nd.array([1], ctx=GPU, dtype="float64"),
+        lambda: nd.empty((2,), ctx=GPU, dtype="float64"),
+        lambda: nd.full((2,), 1, ctx=GPU, dtype="float64"),
+        lambda: nd.sparse.csr_matrix(np.eye(2), ctx=GPU),
+        lambda: mx.np.array([1.0], dtype="float64", ctx=GPU),
+        lambda: x.astype("float64"),
+        lambda: nd.cast(x, dtype="float64"),
+        lambda: y.as_in_context(GPU),
+        lambda: mx.sym.exp(mx.sym.var("x")).simple_bind(GPU, x=(2,), type_dict={"x": "float64"}),
+    )
+    with simulated.lacking(float64=False), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for make in makers:
+            with pytest.raises(MXNetError, match=r"Apple's GPUs have no float64: use float32 there, or .* on mx.cpu"):
+                make()
+
+
+def test_numbers_of_float64_are_converted_on_the_host():
+    x, part = nd.zeros((2, 3), ctx=GPU), np.arange(3.0)
+    with simulated.lacking(float64=False), simulated.watched() as events:
+        x[:] = np.ones((2, 3))
+        x[1] = part
+        x[0, 1:] = [4.0, 5.0]
+        nd.array(part, ctx=GPU)
+        nd.ones((3,), dtype="float64").copyto(x[0])
+    assert x.asnumpy().tolist() == [[1, 1, 1], [0, 1, 2]]
+    bytes_sent = [int(e.what.split()[0]) for e in simulated.of_kind(events, "h2d")]
+    assert bytes_sent[:2] == [24, 12] and not simulated.of_kind(events, "sync")
 
 
 def test_operators_that_need_float64_run_on_the_cpu(falling):

@@ -48,20 +48,28 @@ def why_not():
 
 def build():
     """The shared library, compiled once for each state of the sources and installation of torch."""
+    import fcntl  # which Windows lacks
+
     sources = [HERE / name for name in ("memory.h", "runtime.h", "device.cpp")]
     root = Path(importlib.util.find_spec("torch").origin).parent
     digest = hashlib.sha256(str(root).encode() + b"".join(s.read_bytes() for s in sources)).hexdigest()[:16]
     folder = Path(os.environ.get("REMX_SIMULATED_GPU", Path(tempfile.gettempdir()) / "remx-simulated-gpu"))
     library = folder / f"torch-{importlib.metadata.version('torch')}-{digest}.so"
-    if not library.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        made = library.with_suffix(f".{os.getpid()}")
-        include = [f"-I{root / 'include'}", f"-I{root / 'include/torch/csrc/api/include'}"]
-        link = [f"-L{root / 'lib'}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{root / 'lib'}"]
-        options = ["-O1", "-std=c++20", "-fPIC", "-shared", "-w"]
-        subprocess.run(["g++", *options, *include, str(HERE / "device.cpp"), "-o", str(made), *link], check=True)
-        made.replace(library)
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # processes that start together wait for the one that compiles
+        if not library.exists():
+            _compile(library, root)
     return library
+
+
+def _compile(library, root):
+    made = library.with_suffix(f".{os.getpid()}")
+    include = [f"-I{root / 'include'}", f"-I{root / 'include/torch/csrc/api/include'}"]
+    link = [f"-L{root / 'lib'}", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{root / 'lib'}"]
+    options = ["-O1", "-std=c++20", "-fPIC", "-shared", "-w"]
+    subprocess.run(["g++", *options, *include, str(HERE / "device.cpp"), "-o", str(made), *link], check=True)
+    made.replace(library)
 
 
 def start(devices=2):

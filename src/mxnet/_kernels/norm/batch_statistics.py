@@ -10,13 +10,13 @@ import functools
 import torch
 from torch import Tensor
 
-FEWEST, MOST = 128, 64  # pixels that are worth a sum of their own, and sums; with fewer pixels torch's error is small
+from .. import tuning
 
 
 @functools.lru_cache(1024)
 def _groups(pixels: int) -> int:
     """Sums for each channel: as many as divide the pixels."""
-    most = max(1, min(MOST, pixels // FEWEST))
+    most = max(1, min(tuning.NORM_SUMS, pixels // tuning.NORM_SUM_PIXELS))
     return next(count for count in range(most, 0, -1) if pixels % count == 0)
 
 

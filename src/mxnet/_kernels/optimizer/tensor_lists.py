@@ -7,9 +7,10 @@ from operator import attrgetter
 import torch
 from torch import Tensor
 
+from .. import tuning
+
 Tensors = list[Tensor] | tuple[Tensor, ...]
 Numbers = Sequence[float]
-LARGEST_BUFFER = 1 << 22  # numbers; above that the calls cost nothing beside the memory they walk through
 FUSED_DTYPES = {torch.float32, torch.float64}  # those for which torch has fused kernels on every device
 
 
@@ -66,7 +67,7 @@ class FixedTensors(list[Tensor]):
         """One block of memory and its parts, shaped as the tensors; None where keeping it would cost too much."""
         if purpose not in self._buffers:
             sizes = [t.numel() for t in self]
-            if self.total > LARGEST_BUFFER or not self.layout.contiguous or len(self.layout.dtypes) > 1:
+            if self.total > tuning.GRADIENT_BUFFER or not self.layout.contiguous or len(self.layout.dtypes) > 1:
                 return None
             block = torch.empty(self.total, dtype=self[0].dtype, device=self[0].device)
             parts = [part.view(t.shape) for part, t in zip(block.split(sizes), self, strict=True)]

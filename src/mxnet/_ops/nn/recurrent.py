@@ -4,7 +4,7 @@ The vector holds, layer by layer and in each layer direction by direction, the i
 and the projection; after all of them, in the same order, the input biases and the recurrent biases.
 """
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 from typing import Literal
 
@@ -199,20 +199,21 @@ def rnn(
         network = _ClippedLSTM(weights, num_layers, dropout, bidirectional, bool(projection_size), bounds)
         result = under(network, (data, state, state_cell, sequence_length))
     elif dropout is not None:
-
-        def one(data, states, weights):
-            if sequence_length is not None:
-                return _variable_length(mode, data, states, weights, 1, _train, bidirectional, sequence_length)
-            return _by_torch(mode, data, states, weights, 1, _train, bidirectional)
-
-        result = _layer_by_layer(one, data, states, weights, num_layers, dropout)
-    elif sequence_length is not None:
-        result = _variable_length(mode, data, states, weights, num_layers, _train, bidirectional, sequence_length)
+        once = partial(_by_torch_calls, mode, 1, _train, bidirectional, sequence_length)
+        result = _layer_by_layer(once, data, states, weights, num_layers, dropout)
     else:
-        result = None if projection_size else _by_kernel(mode, data, states, weights, num_layers, bidirectional)
+        plain = sequence_length is None and not projection_size
+        result = _by_kernel(mode, data, states, weights, num_layers, bidirectional) if plain else None
         if result is None:
-            result = _by_torch(mode, data, states, weights, num_layers, _train, bidirectional)
+            layers = mode, num_layers, _train, bidirectional, sequence_length
+            result = _by_torch_calls(*layers, data, states, weights)
     return tuple(result) if state_outputs else result[0]
+
+
+def _by_torch_calls(mode, num_layers, train, bidirectional, sequence_length, data, states, weights):
+    if sequence_length is not None:
+        return _variable_length(mode, data, states, weights, num_layers, train, bidirectional, sequence_length)
+    return _by_torch(mode, data, states, weights, num_layers, train, bidirectional)
 
 
 def _by_kernel(mode, data, states, weights, num_layers, bidirectional):

@@ -170,6 +170,8 @@ def _masked_softmax(data, length, axis, dtype):
     if length.is_floating_point():
         name = str(length.dtype).removeprefix("torch.")
         raise MXNetError(f"This operation only support integer types, not {name}: the length of operator softmax")
+    if not data.dim():
+        return _masked_softmax(data.reshape(1), length, 0, dtype).reshape(())
     axis = axis % data.dim()
     steps = torch.arange(data.shape[axis], device=data.device).view([-1] + [1] * (data.dim() - axis - 1))
     ends = length if data.dim() == 1 else length.unsqueeze(axis)

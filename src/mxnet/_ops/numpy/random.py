@@ -252,7 +252,8 @@ def pareto(input1=None, *, a: float | None = None, size: tuple | None = None, ct
 def powerd(input1=None, *, a: float | None = None, size: tuple | None = None, _rng, _device):
     """Numbers of [0, 1] with density a x^(a-1)."""
     parameter, shape, where = single(a, input1, size, _device, "expect a > 0", above=True)
-    return ((1 - uniform_noise(shape, _rng, where)) ** (1.0 / parameter)).float()
+    noise = uniform_noise((math.prod(shape) + 1,), _rng, where)[:-1].view(shape)  # MXNet draws one more than it uses
+    return ((1 - noise) ** (1.0 / parameter)).float()
 
 
 # -- gamma: rejection, each sample with attempts of its own ------------------------------------------------------------

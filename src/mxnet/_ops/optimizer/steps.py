@@ -15,11 +15,10 @@ from torch import Tensor
 
 from ..._core.rounding import single
 from ..._device.copies import constant
+from ..._kernels import tuning
 from ..._kernels.optimizer import formulas, single_pass
 from ..._kernels.optimizer.tensor_lists import FixedTensors, Numbers, Tensors, alike, uniform
 from .tensor_list import Plain, State, Value, per_tensor
-
-LARGE = 1 << 13  # elements of each tensor from which another pass over memory takes longer than a call for each
 
 Formula = Callable[..., tuple[Any, ...]]
 
@@ -150,7 +149,7 @@ def scaled(weights: Tensors, grads: Tensors, rescale: float, clip: float | None)
     if buffer is None:
         return (Plain(grads) * rescale).clamp(-bound(clip), bound(clip)).tensors
     block, parts = buffer
-    if block.numel() > LARGE * len(parts):  # one pass counts for more than calls
+    if block.numel() > tuning.GRADIENT_CALLS * len(parts):  # one pass counts for more than calls
         factor = torch.full((), rescale, dtype=block.dtype)
         for grad, part in zip(grads, parts, strict=True):
             torch.mul(grad, factor, out=part)

@@ -11,7 +11,13 @@ from ..registry.shape_rules import bracket
 
 
 def uniform(sample, low, high):
-    return -torch.log(high - low) + 0 * sample.detach()
+    """MXNet does not ask where the sample lies."""
+    return (-torch.log(high - low)).expand(sample.shape).contiguous()
+
+
+def uniform_density(sample, low, high):
+    """The exponential of `uniform`, taken before the parameters are spread over the samples."""
+    return torch.exp(-torch.log(high - low)).expand(sample.shape).contiguous()
 
 
 def normal(sample, mu, sigma):
@@ -66,7 +72,7 @@ def density(rule: Callable[..., torch.Tensor], is_log: bool, sample, *parameters
 @op("_random_pdf_uniform", "random_pdf_uniform")
 def pdf_uniform(sample, low, high, *, is_log: bool = False):
     """Density of the uniform distribution between `low` and `high`."""
-    return density(uniform, is_log, sample, low, high)
+    return density(uniform if is_log else uniform_density, True, sample, low, high)
 
 
 @op("_random_pdf_normal", "random_pdf_normal")
@@ -108,4 +114,5 @@ def pdf_generalized_negative_binomial(sample, mu, alpha, *, is_log: bool = False
 @op("_random_pdf_dirichlet", "random_pdf_dirichlet")
 def pdf_dirichlet(sample, alpha, *, is_log: bool = False):
     """Density of the Dirichlet distribution with concentrations `alpha` along the last axis."""
-    return density(dirichlet, is_log, sample, alpha, inner=1)
+    found = density(dirichlet, is_log, sample, alpha, inner=1)
+    return found if found.dim() else found.reshape(1)  # one number has the shape (1,)

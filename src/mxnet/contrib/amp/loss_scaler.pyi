@@ -18,7 +18,8 @@ class LossScaler:
     _loss_scale: Any
     _next_loss_scale: Any
     _unskipped: int
-    loss_scale: Any
+    @property
+    def loss_scale(self) -> Any: ...
     def has_overflow(self, params: Any) -> Any: ...
     @staticmethod
     def _finite(arrays: Any) -> Any: ...

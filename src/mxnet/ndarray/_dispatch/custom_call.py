@@ -27,13 +27,16 @@ def _timed(name):
     return contextlib.nullcontext() if recorder is None else recorder.custom_operator(name)
 
 
-def _guarded(what, name, function, *args):
-    """User code runs unrecorded; whatever it raises reaches the caller as an MXNetError with the traceback."""
+def _guarded(what, name, function, **args):
+    """User code runs unrecorded; whatever it raises reaches the caller as an MXNetError with the traceback.
+
+    Its arguments are given by name, as in MXNet: a program may list them in any order.
+    """
     from ...autograd import pause
 
     try:
         with pause(train_mode=MODES.training), _timed(name):
-            function(*args)
+            function(**args)
     except Exception as error:
         raise MXNetError(f"Error in CustomOp.{what}: {traceback.format_exc()}") from error
 
@@ -85,8 +88,16 @@ class _Run:
         out_types = self.prop.infer_type(list(dtypes))[1]
         self.operator = self._operator(shapes, dtypes)
         self.outputs = [self._empty(*made) for made in zip(kinds, out_shapes, out_types, strict=True)]
-        requests = ["write"] * len(self.outputs)
-        _guarded("forward", self.name, self.operator.forward, self.train, requests, self.inputs, self.outputs, self.aux)
+        _guarded(
+            "forward",
+            self.name,
+            self.operator.forward,
+            is_train=self.train,
+            req=["write"] * len(self.outputs),
+            in_data=self.inputs,
+            out_data=self.outputs,
+            aux=self.aux,
+        )
         return self.outputs
 
     def _empty(self, kind, shape, dtype):
@@ -129,17 +140,16 @@ class _Run:
         out_grad = [_in_storage(a, kind) for a, kind in zip(out_grad, coming, strict=True)]
         grads = [self._empty(kind, a.shape, a.dtype) for kind, a in zip(going, self.inputs, strict=True)]
         outputs = [o.detach() for o in self.outputs]
-        requests = ["write" if need else "null" for need in needed[: len(grads)]]
         _guarded(
             "backward",
             f"_backward_{self.name}",
             self.operator.backward,
-            requests,
-            out_grad,
-            self.inputs,
-            outputs,
-            grads,
-            self.aux,
+            req=["write" if need else "null" for need in needed[: len(grads)]],
+            out_grad=out_grad,
+            in_data=self.inputs,
+            out_data=outputs,
+            in_grad=grads,
+            aux=self.aux,
         )
         return (*map(_delivered, grads, self.wanted), *[None] * len(self.aux))
 

@@ -10,8 +10,8 @@ import numpy
 
 from mxnet._typing import Context
 from mxnet._typing import DType
-from importlib import import_module
-from .._later import later as later
+from importlib import import_module as _import_module
+from .._later import later as _later
 def _table() -> Any: ...
 from . import image as image
 from . import random as random

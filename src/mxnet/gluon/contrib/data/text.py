@@ -27,12 +27,24 @@ class _LanguageModelDataset(dataset._DownloadedDataset):
 
     @property
     def vocabulary(self):
-        """The words."""
+        """The numbers of the words, a `Vocabulary`.
+
+        Examples
+        --------
+        >>> def size():  # downloads the files
+        ...     return len(mx.gluon.contrib.data.text.WikiText2(segment="test").vocabulary)
+        """
         return self._vocab
 
     @property
     def frequencies(self):
-        """How often each word occurs."""
+        """How often each word occurs, a `collections.Counter`; None if the vocabulary was given.
+
+        Examples
+        --------
+        >>> def commonest():  # downloads the files
+        ...     return mx.gluon.contrib.data.text.WikiText2(segment="test").frequencies.most_common(10)
+        """
         return self._counter
 
     def _build_vocab(self, content):
@@ -84,7 +96,31 @@ def _root(name):
 
 
 class WikiText2(_WikiText):
-    """WikiText-2 (Creative Commons Attribution-ShareAlike); `segment` is train, validation or test."""
+    """WikiText-2: about 2 million words of Wikipedia articles, for word language models.
+
+    A sample is a pair of int32 arrays of shape (seq_len,): words, and the words that follow them. Lines end with the
+    word `<eos>`; a last part that is shorter than `seq_len` is left out. The files are downloaded once, to `root`. The
+    licence is Creative Commons Attribution-ShareAlike.
+
+    Parameters
+    ----------
+    root : str, default '~/.mxnet/datasets/wikitext-2'
+        The folder of the files.
+    segment : {'train', 'validation', 'test'}, default 'train'
+        The part of the text.
+    vocab : mxnet.contrib.text.vocab.Vocabulary, optional
+        The numbers of the words. Without it they are made from the segment; pass the vocabulary of the training text to
+        the other segments.
+    seq_len : int, default 35
+        The length of a sample.
+
+    Examples
+    --------
+    >>> def data(batch_size):  # downloads the files
+    ...     train = mx.gluon.contrib.data.text.WikiText2(segment="train", seq_len=35)
+    ...     test = mx.gluon.contrib.data.text.WikiText2(segment="test", vocab=train.vocabulary, seq_len=35)
+    ...     return [mx.gluon.data.DataLoader(part, batch_size, last_batch="discard") for part in (train, test)]
+    """
 
     _archive = ("wikitext-2-v1.zip", "3c914d17d80b1459be871a5039ac23e752a53cbe")
     _hashes = {
@@ -98,7 +134,31 @@ class WikiText2(_WikiText):
 
 
 class WikiText103(_WikiText):
-    """WikiText-103 (Creative Commons Attribution-ShareAlike); `segment` is train, validation or test."""
+    """WikiText-103: about 103 million words of Wikipedia articles, for word language models.
+
+    A sample is a pair of int32 arrays of shape (seq_len,): words, and the words that follow them. Lines end with the
+    word `<eos>`; a last part that is shorter than `seq_len` is left out. The files are downloaded once, to `root`. The
+    licence is Creative Commons Attribution-ShareAlike.
+
+    Parameters
+    ----------
+    root : str, default '~/.mxnet/datasets/wikitext-103'
+        The folder of the files.
+    segment : {'train', 'validation', 'test'}, default 'train'
+        The part of the text.
+    vocab : mxnet.contrib.text.vocab.Vocabulary, optional
+        The numbers of the words. Without it they are made from the segment; pass the vocabulary of the training text to
+        the other segments.
+    seq_len : int, default 35
+        The length of a sample.
+
+    Examples
+    --------
+    >>> def data(batch_size):  # downloads the files
+    ...     train = mx.gluon.contrib.data.text.WikiText103(segment="train", seq_len=35)
+    ...     test = mx.gluon.contrib.data.text.WikiText103(segment="test", vocab=train.vocabulary, seq_len=35)
+    ...     return [mx.gluon.data.DataLoader(part, batch_size, last_batch="discard") for part in (train, test)]
+    """
 
     _archive = ("wikitext-103-v1.zip", "0aec09a7537b58d4bb65362fee27650eeaba625a")
     _hashes = {
