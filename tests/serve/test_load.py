@@ -40,21 +40,48 @@ def test_requests_are_computed_together_and_answers_not_mixed_up(prefix, monkeyp
     assert sum(batches) == 40 and max(batches) == 4  # 4 requests of 2 rows fill a batch of 8
 
 
-def test_limits_of_time_and_of_the_queue(prefix, monkeypatch):
-    go_on, run = threading.Event(), Server.__init__
+@pytest.fixture
+def slow(monkeypatch):
+    """A network that waits: events that tell that it was asked, and that let it answer."""
+    asked, go_on, run = threading.Event(), threading.Event(), Server.__init__
 
-    def slow(self, told, model):
+    def changed(self, told, model):
         run(self, told, model)
         compute = self.model.run
-        self.model.run = lambda requests: go_on.wait(30) and compute(requests)
+        self.model.run = lambda requests: asked.set() or (go_on.wait(30) and compute(requests))
 
-    monkeypatch.setattr(Server, "__init__", slow)
+    monkeypatch.setattr(Server, "__init__", changed)
+    return asked, go_on
+
+
+def test_limits_of_time_and_of_the_queue(prefix, slow):
+    asked, go_on = slow
     row = np.ones((1, 6))
-    with serving(settings(prefix, max_batch=1, queue=2, timeout=1.5)) as address, ThreadPoolExecutor(8) as clients:
-        statuses = [one.result().status_code for one in [clients.submit(ask, address, row) for _ in range(6)]]
+    with serving(settings(prefix, max_batch=1, queue=2, timeout=3)) as address, ThreadPoolExecutor(8) as clients:
+        first = clients.submit(ask, address, row)
+        assert asked.wait(30)
+        others = [clients.submit(ask, address, row) for _ in range(5)]
+        statuses = [one.result().status_code for one in [first, *others]]
         assert sorted(statuses) == [503] * 3 + [504] * 3, statuses  # one computes and two wait: too long for all three
         go_on.set()
         assert ask(address, row).status_code == 200
+
+
+@pytest.mark.parametrize(("limit", "statuses"), [(20000, [200, 200, 503]), (1 << 20, [200] * 3)])
+def test_bytes_of_waiting_bodies_are_limited(prefix, slow, limit, statuses):
+    """Three bodies of 10,000 bytes wait for a slow network; what was answered counts no longer."""
+    asked, go_on = slow
+    rows = np.ones((300, 6))
+    told = settings(prefix, max_batch=300, timeout=20, max_bodies=limit)
+    with serving(told) as address, ThreadPoolExecutor(8) as clients:
+        first = clients.submit(ask, address, rows)
+        assert asked.wait(30)
+        waiting = [first, *(clients.submit(ask, address, rows) for _ in range(2))]
+        wait_for(lambda: metric(address, "remx_queue_length") == statuses.count(200) - 1)
+        wait_for(lambda: sum(one.done() for one in waiting) == statuses.count(503))
+        go_on.set()
+        assert sorted(one.result().status_code for one in waiting) == statuses
+        assert ask(address, rows).status_code == 200
 
 
 def test_a_network_that_fails_answers_500_and_goes_on(prefix, monkeypatch):

@@ -345,3 +345,12 @@ def test_a_momentum_of_some_parameters_that_is_not_needed():
     other([0, 1], [nd.ones((2, 3))] * 2, both)
     for old, new in zip(before, both, strict=True):
         np.testing.assert_allclose(new.asnumpy(), old - 0.01, rtol=1e-6)
+
+
+def test_an_optimizer_without_a_rate():
+    made, _ = trained("adam")
+    made.optimizer.lr = None
+    with pytest.raises(mx.MXNetError, match="no learning rate and no schedule"):
+        updater().set_states(made.get_states(dump_optimizer=True))
+    made.optimizer.lr_scheduler = mx.lr_scheduler.FactorScheduler(10)
+    updater().set_states(made.get_states(dump_optimizer=True))  # the schedule tells it

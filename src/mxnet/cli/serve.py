@@ -50,6 +50,7 @@ def add(parser):
     parser.add_argument("--max-body", type=at_least(1), default=64 << 20, help="bytes that a body may have")
     parser.add_argument("--timeout", type=_seconds, default=30.0, help="seconds for a request")
     parser.add_argument("--queue", type=at_least(1), default=1024, help="requests that may wait")
+    parser.add_argument("--max-bodies", type=at_least(1), default=1 << 30, help="bytes of all bodies that may wait")
 
 
 def settings_of(options):
@@ -64,7 +65,8 @@ def settings_of(options):
         raise MXNetError(f"--type: the network has no input {', '.join(sorted(strange))}; it has {', '.join(shapes)}")
     path = params_path(prefix, options.epoch)
     epoch = int(path.name.removesuffix(".params").rpartition("-")[2])
-    limits = {name: getattr(options, name) for name in ("max_batch", "max_delay", "max_body", "timeout", "queue")}
+    names = ("max_batch", "max_delay", "max_body", "timeout", "queue", "max_bodies")
+    limits = {name: getattr(options, name) for name in names}
     return Settings(prefix, epoch, options.name or os.path.basename(prefix), shapes, dict(options.type), **limits)
 
 

@@ -105,6 +105,8 @@ def check_optimizer(optimizer):
         optimizer.aggregate_num = 0
     if optimizer.lr_scheduler is not None:
         _check_schedule(optimizer.lr_scheduler)
+    elif optimizer.lr is None:
+        raise MXNetError("the optimizer in the states has no learning rate and no schedule that would tell one")
     optimizer._check_loaded()
 
 

@@ -17,7 +17,9 @@ LOG = logging.getLogger("mxnet.serve")
 
 
 class Bodies:
-    """Reads bodies of requests up to a limit."""
+    """Reads bodies of requests up to a limit for each, and one for all that are not answered yet."""
+
+    held = 0  # bytes
 
     async def body(self, request):
         """The body of a request, while it is not too large."""
@@ -32,8 +34,19 @@ class Bodies:
             size += len(part)
             if size > longest:
                 raise Refused(413, f"a body may have {longest} bytes")
+            self._hold(request, len(part))
             parts.append(part)
         return b"".join(parts)
+
+    def _hold(self, request, count):
+        if self.held + count > self.settings.max_bodies:
+            raise Refused(503, "too many bytes are waiting", {"retry-after": "1"})
+        self.held += count
+        request.state.held = getattr(request.state, "held", 0) + count
+
+    def release(self, request):
+        """The request is answered: its body no longer counts."""
+        self.held -= getattr(request.state, "held", 0)
 
 
 class Server(Bodies):
@@ -67,7 +80,7 @@ class Server(Bodies):
         return await self.batcher.submit(arrays, rows)
 
 
-async def answered(coming, limit, told):
+async def answered(server, request, coming, limit, told):
     """An answer within `limit` seconds; faults are answers too, in the words of their protocol."""
     from starlette.requests import ClientDisconnect
     from starlette.responses import JSONResponse, Response
@@ -83,6 +96,8 @@ async def answered(coming, limit, told):
     except Exception:  # a fault of ours: the client learns only that it happened, the log has all
         LOG.exception("a request failed")
         return JSONResponse(told(500, "the server failed to answer this request"), 500)
+    finally:
+        server.release(request)
 
 
 def handler(server, function, told):
@@ -90,7 +105,7 @@ def handler(server, function, told):
 
     async def handle(request):
         start, path = time.perf_counter(), function.__name__
-        answer = await answered(function(server, request), server.settings.timeout, told)
+        answer = await answered(server, request, function(server, request), server.settings.timeout, told)
         server.metrics.requests.labels(path, str(answer.status_code)).inc()
         server.metrics.seconds.labels(path).observe(time.perf_counter() - start)
         return answer

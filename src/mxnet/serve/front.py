@@ -54,7 +54,7 @@ def application(settings, folder, workers):
     async def forward(request):
         told = predictions.error if request.url.path.startswith("/predictions/") else kserve.error
         limit = settings.timeout + 1  # the worker's own limit answers first
-        return await answered(front.forward(request), limit, told)
+        return await answered(front, request, front.forward(request), limit, told)
 
     async def ready(request):
         return JSONResponse({"ready": front.pool.ready}, 200 if front.pool.ready else 503)

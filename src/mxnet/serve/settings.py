@@ -21,6 +21,7 @@ class Settings:
     max_body: int = 64 << 20  # bytes
     timeout: float = 30.0  # seconds for a request, its body included
     queue: int = 1024  # requests that may wait
+    max_bodies: int = 1 << 30  # bytes of all bodies whose requests are not answered yet
 
     def publish(self):
         """Put the settings where worker processes find them."""

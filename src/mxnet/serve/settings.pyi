@@ -26,6 +26,7 @@ class Settings:
     max_body: int
     timeout: float
     queue: int
+    max_bodies: int
     def publish(self) -> None: ...
     @classmethod
     def told(cls) -> Any: ...
