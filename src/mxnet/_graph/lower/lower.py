@@ -195,8 +195,8 @@ class _Builder:
 
     def injected(self, node: Node, ctx: Context) -> dict[str, Any]:
         values = injected_values(node.op, self.train, ctx, self.streams.get(ctx))
-        if "_set_gamma" in node.op.injected:  # type: ignore[union-attr]
-            values["_set_gamma"] = None if self.trained is None else id(node) in self.trained
+        if "_set_gamma" in values and self.trained is not None:
+            values["_set_gamma"] = id(node) in self.trained
         return values
 
     def finish(self, values: Iterable[fx.Node], name: str) -> Code:
@@ -206,7 +206,9 @@ class _Builder:
 
 def injected_values(op: Op, train: bool, ctx: Context, stream: Any) -> dict[str, Any]:
     """What an operator's function asks for beside its inputs and attributes."""
-    values = {"_train": train, "_device": torch_device(ctx), "_rng": stream} if op.injected else {}
+    if not op.injected:
+        return {}
+    values = {"_train": train, "_device": torch_device(ctx), "_rng": stream, "_set_gamma": None}
     return {name: value for name, value in values.items() if name in op.injected}
 
 
