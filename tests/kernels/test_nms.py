@@ -8,7 +8,7 @@ import mxnet as mx
 from mxnet import nd
 from mxnet._kernels.vision import nms
 from mxnet._ops.vision import box_overlap as overlap
-from mxnet._ops.vision.score_ranking import best_class, falling
+from mxnet._ops.vision.score_ranking import argsort_descending, best_class
 
 
 def share(a, b, margin=0):
@@ -106,9 +106,9 @@ def test_falling_scores():
     scores = torch.tensor(random.randint(-3, 4, 50), dtype=torch.float32)
     scores[7], scores[8], scores[30], scores[40] = 0.0, -0.0, torch.inf, -torch.inf
     want = torch.sort(scores, descending=True, stable=True).indices
-    assert falling(scores).tolist() == want.tolist()
-    assert falling(scores.double()).tolist() == want.tolist()
-    assert falling(scores[:0]).tolist() == []
+    assert argsort_descending(scores).tolist() == want.tolist()
+    assert argsort_descending(scores.double()).tolist() == want.tolist()
+    assert argsort_descending(scores[:0]).tolist() == []
 
 
 @pytest.mark.parametrize("classes", [1, 5, 127, 128, 300])
