@@ -1,6 +1,7 @@
 """Compiled kernels: kept in the user's folder, read where it cannot be written, compiled by one process for all."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -40,6 +41,17 @@ def test_code_is_kept_by_version_and_processor(tmp_path):
     )
     assert list(folder.rglob("*.nbc"))
     assert load(tmp_path) == (0, folder)
+
+
+def test_a_copy_elsewhere_loads_the_same_code(tmp_path):
+    """As in another virtual environment; its files are newer, too."""
+    import mxnet
+
+    first = load(tmp_path / "home")
+    shutil.copytree(Path(mxnet.__file__).parent, tmp_path / "copy" / "mxnet", copy_function=shutil.copyfile)
+    found = f"import sys; sys.path.insert(0, {str(tmp_path / 'copy')!r})" + LOAD
+    checked = found + "import mxnet; assert 'copy' in mxnet.__file__\n"
+    assert load(tmp_path / "home", checked) == (0, first[1])
 
 
 def test_a_folder_that_cannot_be_written_is_read(tmp_path):

@@ -76,11 +76,16 @@ _provided: Any = getattr(caching, "UserProvidedCacheLocator", None) or caching._
 
 
 class KernelLocator(_provided):
-    """Tells numba where the compiled code of this package's functions is stored."""
+    """Tells numba where the compiled code of this package's functions is stored: the same place for every copy of
+    the same sources."""
 
     def __init__(self, function: Any, file: str) -> None:
         self._py_file, self._lineno = file, function.__code__.co_firstlineno
-        self._cache_path = str(folder() / self.get_suitable_cache_subpath(file))
+        self._cache_path = str(folder() / os.path.relpath(file, _HERE).removesuffix(".py"))
+
+    def get_source_stamp(self) -> str:
+        """What numba compares with the stamp of compiled code; on its own it takes the time of the file, too."""
+        return folder().name
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Any:
