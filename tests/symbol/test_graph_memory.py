@@ -85,10 +85,11 @@ def test_a_training_step_takes_what_is_told(mirror, monkeypatch):
         mx.nd.waitall()
 
     step()
-    taken = max(_most_used(step) for _ in range(3))
+    taken = [_most_used(step) for _ in range(5)]
     # torch's own tanh does not keep its input, so with MXNET_KERNELS=torch a step takes less than what is reported
     least = 0.5 if os.environ.get("MXNET_KERNELS") == "torch" else 0.8
-    assert least * told < taken < 1.15 * told
+    # the highest point may be missed between two looks, and other threads may take memory, too
+    assert least * told < max(taken) and min(taken) < 1.15 * told, taken
 
 
 @pytest.mark.parametrize(("layers", "longer"), [(6, 12), (12, 24)])
