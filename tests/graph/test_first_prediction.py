@@ -24,6 +24,7 @@ def program(net):
     return found
 
 
+@pytest.mark.rewritten
 def test_code_is_generated_for_the_second_prediction():
     net, data = network(), nd.random.normal(shape=(2, 3, 8, 8))
     plain = net(data).asnumpy()
@@ -54,6 +55,7 @@ def test_an_operator_that_fails_is_named_as_ever():
         net(nd.ones((2, 3, 8, 8))).wait_to_read()
 
 
+@pytest.mark.rewritten
 def test_values_are_dropped_after_their_last_use(monkeypatch):
     alive = []
 
